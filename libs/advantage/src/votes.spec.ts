@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import vectors from './reference-vectors.json';
+import {
+  isTrainableScore,
+  majorityScore,
+  parseEvalVote,
+  parseHintVote,
+  selectHint,
+  type ParsedHintVote,
+  type Score,
+} from './votes';
+
+describe('vote parsing against the reference vectors', () => {
+  it.each(vectors.parse_eval as [string, Score | null][])('eval %j → %s', (text, score) => {
+    expect(parseEvalVote(text)).toBe(score);
+  });
+  it.each(vectors.parse_hint as [string, [-1 | 1 | null, string]][])('hint %j', (text, [score, hint]) => {
+    expect(parseHintVote(text)).toEqual({ score, hint });
+  });
+});
+
+describe('parseEvalVote', () => {
+  it.each([
+    { text: '\\boxed{１}', score: null, why: 'a full-width digit is no ASCII digit (stated deviation)' },
+    { text: '\\boxed{1}\n\\boxed{0}', score: 0, why: 'the last box decides' },
+    { text: '\\boxed{-0}', score: 0, why: 'minus zero is zero' },
+  ])('$text → $score: $why', ({ text, score }) => {
+    expect(parseEvalVote(text)).toBe(score);
+  });
+  it('never yields a score from text without a box', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        fc.pre(!text.includes('\\boxed{'));
+        expect(parseEvalVote(text)).toBeNull();
+        expect(parseHintVote(text).score).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('majorityScore', () => {
+  it.each(vectors.majority as [(Score | null)[], number][])('%j → %d', (votes, score) => {
+    expect(majorityScore(votes)).toBe(score);
+  });
+  it('does not depend on the order of the votes', () => {
+    const votes = fc.array(fc.constantFrom<Score | null>(-1, 0, 1, null), { maxLength: 9 });
+    fc.assert(fc.property(votes, (list) => expect(majorityScore([...list].reverse())).toBe(majorityScore(list))));
+  });
+});
+
+describe('selectHint', () => {
+  it.each(vectors.select_hint as unknown as [ParsedHintVote[], string | null][])('%j → %j', (votes, hint) => {
+    expect(selectHint(votes)).toBe(hint);
+  });
+  it.each([
+    { scores: [1, -1, -1], acceptance: 'any' as const, accepted: true, why: 'one positive vote is enough' },
+    { scores: [1, -1, -1], acceptance: 'majority' as const, accepted: false, why: 'one of three is no majority' },
+    { scores: [1, 1, -1], acceptance: 'majority' as const, accepted: true, why: 'two of three' },
+    { scores: [1, -1], acceptance: 'majority' as const, accepted: false, why: 'a tie is no majority' },
+    { scores: [1, null, null], acceptance: 'majority' as const, accepted: true, why: 'unreadable votes do not count' },
+  ])('$acceptance of $scores: $why', ({ scores, acceptance, accepted }) => {
+    const votes = scores.map((score) => ({ score, hint: 'say it without any list' }) as ParsedHintVote);
+    expect(selectHint(votes, acceptance) !== null).toBe(accepted);
+  });
+  it('counts code points, not UTF-16 units', () => {
+    expect(selectHint([{ score: 1, hint: '😀'.repeat(10) }])).toBeNull();
+    expect(selectHint([{ score: 1, hint: '😀'.repeat(11) }])).toBe('😀'.repeat(11));
+  });
+});
+
+describe('isTrainableScore', () => {
+  // The reference's Python values, in order; `True` is deliberately not a score here.
+  const values: unknown[] = [1, -1, 1.0, -1.0, 0, 0.0, null, true, 2, '1'];
+  it.each(values.map((value, i) => ({ value, reference: vectors.valid_rl[i]![1] })))(
+    '$value',
+    ({ value, reference }) => {
+      expect(isTrainableScore(value)).toBe(value === true ? false : reference);
+    },
+  );
+});

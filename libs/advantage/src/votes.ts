@@ -1,0 +1,73 @@
+/** A score that a vote can give: −1 failed, 0 unknown, +1 worked. */
+export type Score = -1 | 0 | 1;
+
+/** A parsed hint vote; `score` is `null` when the vote is unreadable and abstains. */
+export interface ParsedHintVote {
+  readonly score: -1 | 1 | null;
+  /** Text between the hint markers, trimmed; empty when there is none. */
+  readonly hint: string;
+}
+
+/** Shortest accepted hint, in code points; shorter ones ("fix it") say nothing a teacher could use. */
+export const MIN_HINT_CODE_POINTS = 11;
+
+// ASCII digits only: a full-width digit is not a vote.
+const BOXED = /\\boxed\{([-+]?[0-9])\}/g;
+const HINT = /\[HINT_START\](.*?)\[HINT_END\]/gs;
+
+/**
+ * Score of an eval vote: the last `\boxed{…}` of the text that holds one signed digit.
+ * @returns −1, 0 or 1; `null` (abstains) when there is no box or the last box holds anything else.
+ */
+export function parseEvalVote(text: string): Score | null {
+  const value = lastBoxed(text);
+  return value === -1 || value === 0 || value === 1 ? value : null;
+}
+
+/** Score (−1 or 1; 0 is no hint score) and hint of a hint vote: the last box and the last complete hint block. */
+export function parseHintVote(text: string): ParsedHintVote {
+  const value = lastBoxed(text);
+  const hint = [...text.matchAll(HINT)].at(-1)?.[1]?.trim() ?? '';
+  return { score: value === -1 || value === 1 ? value : null, hint };
+}
+
+/** Majority of the readable votes; a tie for the highest count, or no readable vote, is 0. */
+export function majorityScore(votes: readonly (Score | null)[]): Score {
+  const counts = new Map<Score, number>();
+  for (const vote of votes) if (vote !== null) counts.set(vote, (counts.get(vote) ?? 0) + 1);
+  const [first, second] = [...counts].sort(([, a], [, b]) => b - a);
+  return first === undefined || first[1] === second?.[1] ? 0 : first[0];
+}
+
+/**
+ * The accepted hint: the longest (code points; then the first) of the votes that say +1 with a usable hint.
+ *
+ * `any` accepts when one vote is enough, as the original does; `majority` needs more than half of the readable votes to say +1.
+ * @returns the trimmed hint, or `null` when none is accepted
+ */
+export function selectHint(votes: readonly ParsedHintVote[], acceptance: 'any' | 'majority' = 'any'): string | null {
+  const readable = votes.filter((vote) => vote.score !== null);
+  const positive = readable.filter((vote) => vote.score === 1);
+  if (acceptance === 'majority' && positive.length * 2 <= readable.length) return null;
+  let best: string | null = null;
+  for (const vote of positive) {
+    const hint = vote.hint.trim();
+    const length = codePoints(hint);
+    if (length >= MIN_HINT_CODE_POINTS && (best === null || length > codePoints(best))) best = hint;
+  }
+  return best;
+}
+
+/** A score trains only when it is the number −1 or 1; `true` and the string `"1"` are not scores. */
+export function isTrainableScore(score: unknown): score is -1 | 1 {
+  return score === 1 || score === -1;
+}
+
+function lastBoxed(text: string): number | null {
+  const digits = [...text.matchAll(BOXED)].at(-1)?.[1];
+  if (digits === undefined) return null;
+  const value = Number(digits);
+  return value === 0 ? 0 : value; // Number('-0') is −0
+}
+
+const codePoints = (text: string): number => [...text].length;
