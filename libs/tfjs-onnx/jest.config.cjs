@@ -1,1 +1,5 @@
-module.exports = { ...require('../../jest.preset.cjs'), displayName: 'tfjs-onnx' };
+module.exports = {
+  ...require('../../jest.preset.cjs'),
+  displayName: 'tfjs-onnx',
+  testEnvironment: '<rootDir>/jest-environment.cjs',
+};

@@ -1,1 +1,2 @@
-export {};
+export { OnnxGraph } from './onnx-graph';
+export type { OnnxAttribute, OnnxData, OnnxDim, OnnxType, OnnxValue } from './onnx-graph';
