@@ -1,0 +1,7 @@
+module.exports = {
+  ...require('../jest.preset.cjs'),
+  displayName: 'e2e',
+  moduleNameMapper: { '^@hindcast/(.*)$': '<rootDir>/../libs/$1/src/index.ts' },
+  testMatch: ['<rootDir>/**/*.e2e-spec.ts'],
+  testTimeout: 600_000,
+};

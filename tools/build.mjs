@@ -1,0 +1,4 @@
+import { checkNode, ensureBuilt } from './setup.mjs';
+
+checkNode();
+ensureBuilt();

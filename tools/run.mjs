@@ -1,0 +1,16 @@
+// `node tools/run.mjs [--no-nats] <package folder> [arguments]`: prepares the checkout, then runs that package's main.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { prepare, root } from './setup.mjs';
+
+const args = process.argv.slice(2);
+const nats = args[0] !== '--no-nats';
+if (!nats) args.shift();
+const [folder, ...rest] = args;
+prepare({ nats: nats && !rest.includes('--help') && !rest.includes('-h') });
+
+const child = spawn(process.execPath, [join(root, folder, 'dist/main.js'), ...rest], { cwd: root, stdio: 'inherit' });
+// A terminal sends Ctrl-C to the whole group; a `kill` reaches only this process and is passed on.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => child.kill('SIGTERM'));
+child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
