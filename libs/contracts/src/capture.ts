@@ -67,7 +67,9 @@ export function encodeCapture(capture: Capture): Uint8Array {
   const offset = 16 + padded;
   new Int32Array(bytes.buffer, offset, promptIds.length).set(promptIds);
   new Int32Array(bytes.buffer, offset + 4 * promptIds.length, responseIds.length).set(responseIds);
-  new Float32Array(bytes.buffer, offset + 4 * (promptIds.length + responseIds.length), responseIds.length).set(rolloutLogProbs);
+  new Float32Array(bytes.buffer, offset + 4 * (promptIds.length + responseIds.length), responseIds.length).set(
+    rolloutLogProbs,
+  );
   return bytes;
 }
 
@@ -76,7 +78,12 @@ export function decodeCapture(value: Uint8Array): Capture {
   // A copy at offset 0: typed-array views need aligned bytes.
   const bytes = value.slice();
   if (bytes.byteLength < 16) throw new RangeError(`a capture has at least 16 bytes, got ${bytes.byteLength}`);
-  const [magic, headerBytes, promptLength, responseLength] = new Uint32Array(bytes.buffer, 0, 4) as unknown as [number, number, number, number];
+  const [magic, headerBytes, promptLength, responseLength] = new Uint32Array(bytes.buffer, 0, 4) as unknown as [
+    number,
+    number,
+    number,
+    number,
+  ];
   if (magic !== MAGIC) throw new RangeError('not a capture: wrong magic number');
   const offset = 16 + Math.ceil(headerBytes / 4) * 4;
   const expected = offset + 4 * (promptLength + 2 * responseLength);

@@ -11,13 +11,13 @@ export const errorCodes = {
   'model-not-found': { retry: false },
   'not-found': { retry: false },
   'turn-not-found': { retry: false },
-  'unauthorized': { retry: false },
+  unauthorized: { retry: false },
   'engine-unreachable': { retry: true },
   'engine-timeout': { retry: true },
   'engine-invalid-response': { retry: true },
   'engine-stream-broken': { retry: true },
   'ledger-unavailable': { retry: true },
-  'internal': { retry: true },
+  internal: { retry: true },
 } as const satisfies Record<string, { retry: boolean }>;
 export type ErrorCode = keyof typeof errorCodes;
 

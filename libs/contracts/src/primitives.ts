@@ -3,7 +3,10 @@ import { z } from 'zod';
 /** Identity of one captured answer; also the message id of everything that follows from it. */
 export const TurnId = z.uuid();
 /** HMAC of tenant and the client's session id, hex; `null` when the client named no session. The raw id never leaves the gateway. */
-export const SessionId = z.string().regex(/^[0-9a-f]{16,64}$/).nullable();
+export const SessionId = z
+  .string()
+  .regex(/^[0-9a-f]{16,64}$/)
+  .nullable();
 /** Name of the API key's owner; `default` in open mode. */
 export const Tenant = z.string().min(1).max(128);
 /** Policy version: 0 is the model as it was loaded, each published step adds one or more. */

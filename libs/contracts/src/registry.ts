@@ -20,17 +20,77 @@ interface Contract {
 
 /** Every message on the bus: its subject, its schema, its only publisher, its handlers. No subject literal exists elsewhere. */
 export const contracts = {
-  turnCaptured: { subject: 'rl.v1.turn.captured', body: CapturedTurn, stage: 'captured', publisher: 'gateway', handlers: ['dispatcher'] },
-  turnClosed: { subject: 'rl.v1.turn.closed', body: ClosedTurn, stage: 'closed', publisher: 'gateway', handlers: ['dispatcher'] },
-  turnPaired: { subject: 'rl.v1.turn.paired', body: PairedTurn, stage: 'paired', publisher: 'gateway', handlers: ['judge-svc', 'dispatcher'] },
-  turnHinted: { subject: 'rl.v1.turn.judged.hinted', body: HintedTurn, stage: 'judged', publisher: 'judge-svc', handlers: ['teacher-svc'] },
-  turnUnhinted: { subject: 'rl.v1.turn.judged.unhinted', body: UnhintedTurn, stage: 'judged', publisher: 'judge-svc', handlers: ['dispatcher'] },
-  turnScored: { subject: 'rl.v1.turn.scored', body: ScoredTurn, stage: 'scored', publisher: 'teacher-svc', handlers: ['dispatcher'] },
-  sampleReady: { subject: 'rl.v1.sample.ready', body: Sample, stage: 'sample', publisher: 'dispatcher', handlers: ['trainer'] },
-  sampleRefused: { subject: 'rl.v1.sample.refused', body: RefusedSample, stage: 'refused', publisher: 'trainer', handlers: ['dispatcher'] },
-  policyUpdated: { subject: 'rl.v1.policy.updated', body: PolicyUpdated, stage: 'policy', publisher: 'trainer', handlers: ['dispatcher'] },
+  turnCaptured: {
+    subject: 'rl.v1.turn.captured',
+    body: CapturedTurn,
+    stage: 'captured',
+    publisher: 'gateway',
+    handlers: ['dispatcher'],
+  },
+  turnClosed: {
+    subject: 'rl.v1.turn.closed',
+    body: ClosedTurn,
+    stage: 'closed',
+    publisher: 'gateway',
+    handlers: ['dispatcher'],
+  },
+  turnPaired: {
+    subject: 'rl.v1.turn.paired',
+    body: PairedTurn,
+    stage: 'paired',
+    publisher: 'gateway',
+    handlers: ['judge-svc', 'dispatcher'],
+  },
+  turnHinted: {
+    subject: 'rl.v1.turn.judged.hinted',
+    body: HintedTurn,
+    stage: 'judged',
+    publisher: 'judge-svc',
+    handlers: ['teacher-svc'],
+  },
+  turnUnhinted: {
+    subject: 'rl.v1.turn.judged.unhinted',
+    body: UnhintedTurn,
+    stage: 'judged',
+    publisher: 'judge-svc',
+    handlers: ['dispatcher'],
+  },
+  turnScored: {
+    subject: 'rl.v1.turn.scored',
+    body: ScoredTurn,
+    stage: 'scored',
+    publisher: 'teacher-svc',
+    handlers: ['dispatcher'],
+  },
+  sampleReady: {
+    subject: 'rl.v1.sample.ready',
+    body: Sample,
+    stage: 'sample',
+    publisher: 'dispatcher',
+    handlers: ['trainer'],
+  },
+  sampleRefused: {
+    subject: 'rl.v1.sample.refused',
+    body: RefusedSample,
+    stage: 'refused',
+    publisher: 'trainer',
+    handlers: ['dispatcher'],
+  },
+  policyUpdated: {
+    subject: 'rl.v1.policy.updated',
+    body: PolicyUpdated,
+    stage: 'policy',
+    publisher: 'trainer',
+    handlers: ['dispatcher'],
+  },
   /** One subject per subject that can fail: `rl.v1.dead.` + the failed subject. */
-  dead: { subject: 'rl.v1.dead.>', body: DeadLetter, stage: 'dead', publisher: 'libs/platform', handlers: ['dispatcher'] },
+  dead: {
+    subject: 'rl.v1.dead.>',
+    body: DeadLetter,
+    stage: 'dead',
+    publisher: 'libs/platform',
+    handlers: ['dispatcher'],
+  },
 } as const satisfies Record<string, Contract>;
 
 export type ContractName = keyof typeof contracts;
@@ -67,7 +127,9 @@ export const durableName = (app: AppName, subject: string): string =>
 
 /** JetStream streams; subjects are listed one by one so that no query subject is ever stored. */
 export const streams = {
-  RL: Object.values(contracts).filter((contract) => contract.stage !== 'dead').map((contract) => contract.subject),
+  RL: Object.values(contracts)
+    .filter((contract) => contract.stage !== 'dead')
+    .map((contract) => contract.subject),
   RL_DEAD: [contracts.dead.subject],
 } as const;
 

@@ -32,10 +32,14 @@ export const Sample = z
     const { responseIds, rolloutLogProbs, teacherLogProbs } = sample;
     const fail = (message: string): void => void context.addIssue({ code: 'custom', message });
     if (sample.promptIds.length === 0 || responseIds.length === 0) fail('a sample has prompt and response ids');
-    if (rolloutLogProbs.length !== responseIds.length) fail(`${responseIds.length} response ids but ${rolloutLogProbs.length} rollout log-probs`);
-    if (teacherLogProbs && teacherLogProbs.length !== responseIds.length) fail(`${responseIds.length} response ids but ${teacherLogProbs.length} teacher log-probs`);
-    if ((sample.case === 'rl') !== (teacherLogProbs === null)) fail(`a sample of case ${sample.case} ${teacherLogProbs ? 'has no' : 'needs'} teacher log-probs`);
-    if ((sample.case === 'opd') !== (sample.reward === 0)) fail(`a sample of case ${sample.case} cannot have reward ${sample.reward}`);
+    if (rolloutLogProbs.length !== responseIds.length)
+      fail(`${responseIds.length} response ids but ${rolloutLogProbs.length} rollout log-probs`);
+    if (teacherLogProbs && teacherLogProbs.length !== responseIds.length)
+      fail(`${responseIds.length} response ids but ${teacherLogProbs.length} teacher log-probs`);
+    if ((sample.case === 'rl') !== (teacherLogProbs === null))
+      fail(`a sample of case ${sample.case} ${teacherLogProbs ? 'has no' : 'needs'} teacher log-probs`);
+    if ((sample.case === 'opd') !== (sample.reward === 0))
+      fail(`a sample of case ${sample.case} cannot have reward ${sample.reward}`);
   });
 export type Sample = z.infer<typeof Sample>;
 

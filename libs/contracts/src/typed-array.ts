@@ -51,7 +51,8 @@ export function decodeLogProbs(array: EncodedArray): Float32Array {
 export function assertIds(ids: ArrayLike<number>): void {
   for (let t = 0; t < ids.length; t++) {
     const id = ids[t]!;
-    if (!Number.isInteger(id) || id < 0 || id > 0x7fffffff) throw new RangeError(`token id ${id} at position ${t} is not an int32 ≥ 0`);
+    if (!Number.isInteger(id) || id < 0 || id > 0x7fffffff)
+      throw new RangeError(`token id ${id} at position ${t} is not an int32 ≥ 0`);
   }
 }
 
