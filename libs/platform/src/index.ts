@@ -1,1 +1,21 @@
-export {};
+export { startService, type RunningService, type ServiceOptions } from './bootstrap';
+export { Buckets, type BucketOptions } from './buckets';
+export { Bus, type QueryOf, type ReplyOf } from './bus';
+export {
+  CommonConfig,
+  booleanFlag,
+  commaList,
+  commonConfig,
+  parseConfig,
+  resolvedConfigForLog,
+  secret,
+} from './config';
+export { crashPoint, type CrashPoint } from './crash-point';
+export { ErrorFilter, httpErrorOf, type OpenAiError } from './error.filter';
+export { Health, type Readiness } from './health';
+export { JetStreamStrategy, type HandlerExtras } from './jetstream.strategy';
+export { Log, withLogContext, type LogContext } from './log';
+export { MessageContext } from './message-context';
+export { Metrics } from './metrics';
+export { Nats } from './nats';
+export { CONFIG, PlatformModule } from './platform.module';

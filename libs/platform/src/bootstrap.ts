@@ -1,0 +1,214 @@
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { HindcastError, type AppName } from '@hindcast/contracts';
+import { Bus } from './bus';
+import { resolvedConfigForLog, type CommonConfig } from './config';
+import { SECOND_MS } from './durations';
+import { ErrorFilter } from './error.filter';
+import { Health } from './health';
+import { JetStreamStrategy } from './jetstream.strategy';
+import { Log, NestLog } from './log';
+import { Metrics } from './metrics';
+import { Nats } from './nats';
+import { PlatformModule } from './platform.module';
+import { DEFAULT_TIMING, type ConsumerTiming } from './subject-consumer';
+
+/** How long handlers and open requests may go on after SIGTERM. */
+const SHUTDOWN_MS = 25 * SECOND_MS;
+const DEFAULT_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+const NATS_CHECK = 'nats';
+
+export interface ServiceOptions {
+  readonly app: AppName | 'engine' | 'demo-judge';
+  /** The app's parsed config; logged at the start with secrets removed. */
+  readonly config: CommonConfig;
+  readonly module: Type<unknown> | DynamicModule;
+  /** Connect to NATS and attach the app's `@EventPattern` handlers. Default true. */
+  readonly bus?: boolean;
+  /** Ready only once NATS answers. `false` for who serves without it: `/readyz` then names it under `degraded`. Default true. */
+  readonly waitForBus?: boolean;
+  /** Largest request body, bytes. Default 16 MiB. */
+  readonly bodyLimitBytes?: number;
+  /** Runs while `/healthz` answers already and every other path answers 503, e.g. to open the database. */
+  readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
+  /** Where the `ready` and `waiting` lines go. Default: stdout. */
+  readonly announce?: (line: Record<string, unknown>) => void;
+  readonly timing?: Partial<ConsumerTiming>;
+  /** How long handlers and open requests may go on after SIGTERM, milliseconds. Default 25 s. */
+  readonly shutdownMs?: number;
+}
+
+export interface RunningService {
+  readonly port: number;
+  readonly app: NestFastifyApplication;
+  /** Drains as on SIGTERM, without ending the process. */
+  close(): Promise<void>;
+}
+
+@Module({})
+class RootModule {}
+
+/**
+ * Starts one service: HTTP first, then what it waits for, then its handlers; prints the ready line last.
+ *
+ * @throws when it cannot run: port taken, handlers that differ from the contracts, `prepare` failed. The caller's process then ends.
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { config } = options;
+  const bus = options.bus ?? true;
+  const announce = options.announce ?? ((line) => void process.stdout.write(`${JSON.stringify(line)}\n`));
+  const app = await createApp(options);
+  const [log, health, nats] = [app.get(Log), app.get(Health), app.get(Nats)];
+  log.info('config', { config: resolvedConfigForLog(config) });
+  const state = { started: false };
+  health.addCheck('start', () => {
+    if (!state.started) throw new Error('starting');
+  });
+  const strategy = bus ? attachStrategy(app, options) : null;
+  gateUntilStarted(app, state);
+  const close = closer(app, strategy, options.shutdownMs ?? SHUTDOWN_MS);
+  try {
+    await app.init();
+    const mistakes = strategy?.mistakes() ?? [];
+    if (mistakes.length > 0) throw new HindcastError('config-invalid', mistakes.join('; '));
+    if (bus) {
+      const check = (): void => {
+        if (nats.reason !== null) throw new Error(nats.reason);
+      };
+      if (options.waitForBus ?? true) health.addCheck(NATS_CHECK, check);
+      else health.addOptionalCheck(NATS_CHECK, check);
+      nats.start();
+    }
+    await app.listen(config.PORT, config.HOST);
+    const port = (app.getHttpServer().address() as AddressInfo).port;
+    const stopListening = onSignals(log, close);
+    await options.prepare?.(app);
+    if (bus && (options.waitForBus ?? true)) await busAnswers(nats, config.NATS_URL, options.app, announce);
+    if (bus) await app.startAllMicroservices();
+    state.started = true;
+    announce({ event: 'ready', app: options.app, pid: process.pid, port });
+    return {
+      port,
+      app,
+      close: async () => {
+        stopListening();
+        await close();
+      },
+    };
+  } catch (error) {
+    log.error('start.failed', { error });
+    await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function createApp(options: ServiceOptions): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
+    // A streamed answer takes as long as it takes.
+    requestTimeout: 0,
+    connectionTimeout: 0,
+  });
+  const log = new Log(options.app, options.config.LOG_LEVEL);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    {
+      module: RootModule,
+      imports: [PlatformModule.forApp(options.app, options.config), options.module],
+    } as DynamicModule,
+    adapter,
+    { logger: new NestLog(log), abortOnError: false },
+  );
+  app.useGlobalFilters(new ErrorFilter(app.get(Log)));
+  return app;
+}
+
+function attachStrategy(app: NestFastifyApplication, options: ServiceOptions): JetStreamStrategy {
+  const strategy = new JetStreamStrategy(
+    {
+      app: options.app as AppName,
+      maxDeliveries: options.config.MAX_DELIVERIES,
+      replicas: options.config.NATS_REPLICAS,
+      timing: { ...DEFAULT_TIMING, ...options.timing },
+    },
+    { nats: app.get(Nats), bus: app.get(Bus), log: app.get(Log), metrics: app.get(Metrics) },
+  );
+  app.connectMicroservice<MicroserviceOptions>({ strategy }, { inheritAppConfig: true });
+  return strategy;
+}
+
+/** Before the start is over only the operations' paths answer. */
+function gateUntilStarted(app: NestFastifyApplication, state: { started: boolean }): void {
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', async (request, reply) => {
+      if (state.started || /^\/(healthz|readyz|metrics)(\?|$)/.test(request.url)) return;
+      const error = {
+        message: 'the service is starting',
+        type: 'server_error',
+        code: 'dependency-unavailable',
+        param: null,
+      };
+      await reply.status(503).header('retry-after', '1').send({ error });
+    });
+}
+
+async function busAnswers(
+  nats: Nats,
+  url: string,
+  app: string,
+  announce: (line: Record<string, unknown>) => void,
+): Promise<void> {
+  const connected = nats.whenConnected().then(() => true);
+  const patience = sleep(500, false, { ref: false });
+  if (await Promise.race([connected, patience])) return;
+  announce({ event: 'waiting', app, for: 'nats', url: url.replace(/\/\/[^/@\s]+@/g, '//***@'), reason: nats.reason });
+  await connected;
+}
+
+function closer(app: NestFastifyApplication, strategy: JetStreamStrategy | null, limitMs: number): () => Promise<void> {
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    app.get(Health).addCheck('shutdown', () => {
+      throw new Error('shutting down');
+    });
+    await strategy?.drain(limitMs);
+    const server = app.getHttpServer() as { closeAllConnections(): void };
+    const force = setTimeout(() => server.closeAllConnections(), limitMs);
+    try {
+      await app.close();
+    } finally {
+      clearTimeout(force);
+      await app.get(Nats).close();
+    }
+  };
+  return () => (closing ??= close());
+}
+
+/** SIGTERM and SIGINT drain, then end the process; the second signal ends it at once. */
+function onSignals(log: Log, close: () => Promise<void>): () => void {
+  let asked = false;
+  const listener = (signal: NodeJS.Signals): void => {
+    if (asked) process.exit(1);
+    asked = true;
+    log.info('shutdown', { signal });
+    void close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error('shutdown.failed', { error });
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', listener);
+  process.on('SIGINT', listener);
+  return () => {
+    process.off('SIGTERM', listener);
+    process.off('SIGINT', listener);
+  };
+}

@@ -1,0 +1,143 @@
+import { Injectable } from '@nestjs/common';
+import {
+  ContractViolation,
+  DependencyUnavailable,
+  HindcastError,
+  contracts,
+  messageSchema,
+  queries,
+  type BodyOf,
+  type ContractName,
+  type QueryName,
+} from '@hindcast/contracts';
+import { jetstream } from '@nats-io/jetstream';
+import { errors, headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import { z } from 'zod';
+import { Log } from './log';
+import { Nats } from './nats';
+
+/** Time for the ledger to answer; a caller waits less than two seconds in all. */
+const QUERY_TIMEOUT_MS = 1_500;
+/** Time for the server to confirm that a message is stored. */
+const PUBLISH_TIMEOUT_MS = 5_000;
+const ERROR_HEADER = 'Nats-Service-Error';
+
+export type QueryOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['request']>;
+export type ReplyOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['reply']>;
+
+/** Publishes what the contracts name, and asks and answers the ledger's queries. */
+@Injectable()
+export class Bus {
+  constructor(
+    private readonly app: string,
+    private readonly nats: Nats,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * Stores one message and returns once the server confirmed it. The server drops a second one with the same id
+   * (`<stage>.<turnId>` when none is given) within its duplicate window, and that counts as stored.
+   *
+   * @throws ContractViolation when the message breaks its schema or is larger than the server takes
+   * @throws DependencyUnavailable when NATS is away or does not confirm; the message may be stored all the same
+   */
+  async publish<N extends ContractName>(
+    name: N,
+    message: { turnId: string | null; tenant: string; body: BodyOf<N>; id?: string },
+  ): Promise<void> {
+    const { subject, stage } = contracts[name];
+    const { turnId, tenant, body } = message;
+    const parsed = messageSchema(name).safeParse({ v: 1, turnId, tenant, at: Date.now(), body });
+    if (!parsed.success) throw new ContractViolation(subject, z.prettifyError(parsed.error));
+    const id = message.id ?? (turnId === null ? null : `${stage}.${turnId}`);
+    if (id === null) throw new ContractViolation(subject, 'a message without a turn needs an id of its own');
+    await this.store(subject, id, JSON.stringify(parsed.data));
+  }
+
+  /** Stores bytes that were validated already under a concrete subject. */
+  async store(subject: string, id: string, payload: string): Promise<void> {
+    const bytes = Buffer.byteLength(payload);
+    const connection = this.nats.connection();
+    if (bytes > this.nats.maxPayload) {
+      throw new ContractViolation(subject, `${bytes} bytes are more than the ${this.nats.maxPayload} that NATS takes`);
+    }
+    try {
+      await jetstream(connection).publish(subject, payload, { msgID: id, timeout: PUBLISH_TIMEOUT_MS });
+    } catch (cause) {
+      // Nobody listens to the subject: its stream is gone, as after a restart with an empty store.
+      if (cause instanceof errors.NoRespondersError || cause instanceof errors.RequestError) this.nats.refresh();
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new DependencyUnavailable('nats', `${subject} not stored: ${reason}`, undefined, { cause });
+    }
+  }
+
+  /** @throws HindcastError `ledger-unavailable` when nobody answers in time, or with an answer that breaks its schema. */
+  async request<Q extends QueryName>(query: Q, body: QueryOf<Q>): Promise<ReplyOf<Q>> {
+    const { subject, request, reply } = queries[query];
+    const question = request.parse(body);
+    let answer: Msg;
+    try {
+      answer = await this.nats.connection().request(subject, JSON.stringify(question), { timeout: QUERY_TIMEOUT_MS });
+    } catch (cause) {
+      throw new HindcastError('ledger-unavailable', 'the ledger does not answer', { cause });
+    }
+    const failure = answer.headers?.get(ERROR_HEADER);
+    if (failure) throw new HindcastError('ledger-unavailable', failure);
+    const parsed = reply.safeParse(parseJson(answer));
+    if (!parsed.success) {
+      throw new HindcastError(
+        'ledger-unavailable',
+        `the ledger's answer breaks its schema: ${z.prettifyError(parsed.error)}`,
+      );
+    }
+    return parsed.data as ReplyOf<Q>;
+  }
+
+  /** Answers a query, shared with the app's other processes, from now on and after every reconnection. */
+  respond<Q extends QueryName>(query: Q, handler: (body: QueryOf<Q>) => Promise<ReplyOf<Q>>): void {
+    const subscribed = new WeakSet<NatsConnection>();
+    this.nats.onConnected((connection) => {
+      // The client itself subscribes again when the same connection comes back.
+      if (!subscribed.has(connection)) {
+        subscribed.add(connection);
+        connection.subscribe(queries[query].subject, {
+          queue: this.app,
+          callback: (error, message) => {
+            if (!error) void this.answer(query, message, handler);
+          },
+        });
+      }
+      return Promise.resolve();
+    });
+  }
+
+  private async answer<Q extends QueryName>(
+    query: Q,
+    message: Msg,
+    handler: (body: QueryOf<Q>) => Promise<ReplyOf<Q>>,
+  ): Promise<void> {
+    const { subject, request, reply } = queries[query];
+    try {
+      const question = request.safeParse(parseJson(message));
+      if (!question.success) throw new ContractViolation(subject, z.prettifyError(question.error));
+      const answer = reply.parse(await handler(question.data as QueryOf<Q>));
+      message.respond(JSON.stringify(answer));
+    } catch (error) {
+      this.log.error('query.failed', { query, error });
+      const failure = headers();
+      failure.set(
+        ERROR_HEADER,
+        error instanceof ContractViolation ? 'the question breaks its schema' : 'the ledger failed',
+      );
+      message.respond('{}', { headers: failure });
+    }
+  }
+}
+
+function parseJson(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { HindcastError } from '@hindcast/contracts';
+import { z } from 'zod';
+
+const secretSchemas = z.registry<{ secret: true }>();
+
+/** A string that must never be logged: {@link resolvedConfigForLog} prints `***` in its place. */
+export const secret = z.string().register(secretSchemas, { secret: true });
+
+/** `1 true yes on` / `0 false no off`, in any case. */
+export const booleanFlag = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .pipe(z.enum(['1', 'true', 'yes', 'on', '0', 'false', 'no', 'off']))
+  .transform((flag) => ['1', 'true', 'yes', 'on'].includes(flag));
+
+/** `a, b,c` → `['a', 'b', 'c']`; at least one entry. */
+export const commaList = z
+  .string()
+  .transform((list) =>
+    list
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  )
+  .pipe(z.array(z.string()).min(1));
+
+/** What every app is configured by. `PORT=0` takes a free port. */
+export const CommonConfig = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  /** One or more servers, separated by commas. */
+  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  /** Replicas of every stream and bucket. More than one needs a cluster. */
+  NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
+  DATA_DIR: z.string().default('.data'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** A message that came more often is dead-lettered instead of handled. */
+  MAX_DELIVERIES: z.coerce.number().int().min(1).default(10),
+});
+export type CommonConfig = z.infer<typeof CommonConfig>;
+
+/** {@link CommonConfig} with the app's own default port. */
+export function commonConfig(defaultPort: number): typeof CommonConfig {
+  return CommonConfig.extend({ PORT: z.coerce.number().int().min(0).max(65_535).default(defaultPort) });
+}
+
+const secretKeys = new WeakMap<object, ReadonlySet<string>>();
+
+/**
+ * Parses the environment once. An empty variable counts as unset.
+ *
+ * @throws HindcastError `config-invalid` that lists every mistake.
+ */
+export function parseConfig<S extends z.ZodType>(
+  app: string,
+  schema: S,
+  env: Record<string, string | undefined>,
+): Readonly<z.infer<S>> {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = schema.safeParse(present);
+  if (!parsed.success) {
+    const mistakes = parsed.error.issues.map((issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`);
+    throw new HindcastError(
+      'config-invalid',
+      [`${app} cannot start, its configuration has mistakes:`, ...mistakes].join('\n'),
+    );
+  }
+  const config = Object.freeze(parsed.data as object);
+  secretKeys.set(config, secretKeysOf(schema));
+  return config as Readonly<z.infer<S>>;
+}
+
+/** The config with secrets, and the credentials inside URLs, replaced by `***`. */
+export function resolvedConfigForLog(config: object): Record<string, unknown> {
+  const secrets = secretKeys.get(config) ?? new Set<string>();
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [
+      key,
+      secrets.has(key) || /KEY|SECRET|TOKEN$|PASSWORD/.test(key) ? hidden(value) : withoutCredentials(value),
+    ]),
+  );
+}
+
+const hidden = (value: unknown): unknown => (value === undefined || value === null ? value : '***');
+
+function withoutCredentials(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/(\w+:\/\/)[^/@\s]+@/g, '$1***@');
+  if (Array.isArray(value)) return value.map(withoutCredentials);
+  return value;
+}
+
+function secretKeysOf(schema: z.ZodType): ReadonlySet<string> {
+  const object = unwrapped(schema).find((inner) => inner instanceof z.ZodObject);
+  const shape = (object as z.ZodObject | undefined)?.shape ?? {};
+  return new Set(
+    Object.entries(shape)
+      .filter(([, field]) => unwrapped(field as z.ZodType).some((inner) => secretSchemas.has(inner)))
+      .map(([key]) => key),
+  );
+}
+
+/** The schema and everything it wraps: optional, default, pipe, transform. */
+function unwrapped(schema: z.ZodType): z.ZodType[] {
+  const definition = schema.def as { innerType?: z.ZodType; in?: z.ZodType; out?: z.ZodType };
+  const inner = [definition.innerType, definition.in, definition.out].filter((part) => part !== undefined);
+  return [schema, ...inner.flatMap(unwrapped)];
+}

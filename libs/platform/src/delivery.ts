@@ -1,0 +1,239 @@
+import {
+  ContractViolation,
+  DependencyUnavailable,
+  contractOf,
+  deadSubject,
+  messageSchema,
+  type DeadLetter,
+  type Envelope,
+  type ErrorCode,
+} from '@hindcast/contracts';
+import type { JsMsg } from '@nats-io/jetstream';
+import { lastValueFrom, isObservable, type Observable } from 'rxjs';
+import { z } from 'zod';
+import type { Bus } from './bus';
+import { backoffMs } from './core/backoff';
+import { exhausted, settlementOf } from './core/settlement';
+import { crashPoint } from './crash-point';
+import { withLogContext, type Log } from './log';
+import { MessageContext } from './message-context';
+import type { Metrics } from './metrics';
+import type { ConsumerTiming } from './subject-consumer';
+import type { Nats } from './nats';
+
+export type Handler = (message: unknown, context: MessageContext) => Promise<Observable<unknown> | unknown>;
+
+interface DeliveryOptions {
+  readonly durable: string;
+  readonly stream: string;
+  readonly maxDeliveries: number;
+  readonly timing: ConsumerTiming;
+  readonly shutdown: AbortSignal;
+  readonly nats: Nats;
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+type Message = Envelope<unknown>;
+
+/** One message in the hands of this process, from its arrival to its acknowledgement, return or burial. */
+export class Delivery {
+  /** Resolves once the message is settled; never rejects. */
+  readonly settled: Promise<void>;
+  private message: JsMsg;
+  private returned = false;
+  private wakeUp: () => void = () => undefined;
+
+  constructor(
+    message: JsMsg,
+    private readonly handler: Handler,
+    private readonly options: DeliveryOptions,
+  ) {
+    this.message = message;
+    options.shutdown.addEventListener('abort', this.onShutdown);
+    // A handler may take hours. The server hears of it three times per acknowledgement wait.
+    const heartbeat = setInterval(() => this.message.working(), options.timing.ackWaitMs / 3);
+    this.settled = this.run().finally(() => {
+      clearInterval(heartbeat);
+      options.shutdown.removeEventListener('abort', this.onShutdown);
+    });
+  }
+
+  private readonly onShutdown = (): void => this.wakeUp();
+
+  /** A newer delivery of the same message takes the place of this one. */
+  renew(message: JsMsg): void {
+    this.message = message;
+    message.working();
+  }
+
+  /** Gives the message back although its handler still runs; what the handler does then no longer counts. */
+  giveBack(): void {
+    if (this.returned) return;
+    this.returned = true;
+    this.message.nak();
+    this.count('returned');
+  }
+
+  private async run(): Promise<void> {
+    const { deliveryCount } = this.message.info;
+    const parsed = this.parse();
+    const body = (parsed.ok ? parsed.message.body : {}) as { sessionId?: string | null; policyVersion?: number };
+    const ids = {
+      ...(parsed.ok && parsed.message.turnId !== null && { turnId: parsed.message.turnId }),
+      ...(body.sessionId !== undefined && { sessionId: body.sessionId }),
+      ...(body.policyVersion !== undefined && { policyVersion: body.policyVersion }),
+    };
+    await withLogContext(ids, async () => {
+      try {
+        if (!parsed.ok) return await this.bury('contract-violation', parsed.error, null);
+        const tooOften = this.isDeadLetter ? null : exhausted(deliveryCount, this.options.maxDeliveries);
+        if (tooOften) return await this.bury(tooOften.code, tooOften, parsed.message);
+        await this.handle(parsed.message);
+      } catch (error) {
+        // Settling itself failed: the message comes again when its acknowledgement wait is over.
+        this.options.log.error('message.unsettled', { subject: this.message.subject, error });
+      }
+    });
+  }
+
+  private parse(): { ok: true; message: Message } | { ok: false; error: ContractViolation } {
+    const { subject } = this.message;
+    const name = contractOf(subject);
+    if (!name) return { ok: false, error: new ContractViolation(subject, 'no contract has this subject') };
+    let value: unknown;
+    try {
+      value = this.message.json();
+    } catch (cause) {
+      return { ok: false, error: new ContractViolation(subject, 'not JSON', { cause }) };
+    }
+    const parsed = messageSchema(name).safeParse(value);
+    if (!parsed.success) return { ok: false, error: new ContractViolation(subject, z.prettifyError(parsed.error)) };
+    return { ok: true, message: parsed.data };
+  }
+
+  /** Calls the handler, again and again while a dependency is away. */
+  private async handle(message: Message): Promise<void> {
+    for (let attempt = 1; !this.returned; attempt++) {
+      const outcome = await this.call(message);
+      if (this.returned) return;
+      const settlement = settlementOf(outcome);
+      if (settlement.kind === 'ack') {
+        crashPoint('before-ack');
+        // Not waited for: a lost acknowledgement means one more delivery, which handlers must bear anyway.
+        this.message.ack();
+        return this.count('acked');
+      }
+      const error = outcome.ok ? undefined : outcome.error;
+      if (settlement.kind === 'bury') return this.bury(settlement.code, error, message);
+      if (settlement.kind === 'retry') return this.retry(error);
+      await this.wait(attempt, settlement.retryAfterMs, error);
+      if (this.options.shutdown.aborted) return this.giveBack();
+    }
+  }
+
+  private async call(message: Message): Promise<{ ok: true } | { ok: false; error: unknown }> {
+    const { info, subject, headers } = this.message;
+    const context = new MessageContext(
+      subject,
+      info.streamSequence,
+      info.deliveryCount,
+      headers?.get('Nats-Msg-Id') || null,
+      this.options.shutdown,
+    );
+    try {
+      const result = await this.handler(message, context);
+      if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+      return { ok: true };
+    } catch (error) {
+      return { ok: false, error };
+    }
+  }
+
+  private retry(error: unknown): void {
+    const { timing, log } = this.options;
+    const { deliveryCount } = this.message.info;
+    const delayMs = backoffMs(deliveryCount, timing.retryBaseMs, timing.retryMaxMs, Math.random());
+    log.warn('message.failed', { subject: this.message.subject, deliveries: deliveryCount, delayMs, error });
+    this.message.nak(delayMs);
+    this.count('retried');
+  }
+
+  private async wait(attempt: number, retryAfterMs: number, error: unknown): Promise<void> {
+    const { timing, log, shutdown } = this.options;
+    const delayMs = Math.max(retryAfterMs, backoffMs(attempt, timing.retryBaseMs, timing.retryMaxMs, Math.random()));
+    log.warn('message.waiting', { subject: this.message.subject, attempt, delayMs, error });
+    this.count('waited');
+    if (shutdown.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, delayMs);
+      this.wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wakeUp = () => undefined;
+  }
+
+  /** Stores a dead letter, and only then acknowledges the message. */
+  private async bury(code: ErrorCode, error: unknown, message: Message | null): Promise<void> {
+    const { log, metrics } = this.options;
+    const { subject } = this.message;
+    // A dead letter of a dead letter would breed for ever. It stays readable in its own stream.
+    if (this.isDeadLetter) {
+      log.error('dead-letter.unreadable', { subject, error });
+      this.message.term();
+      return this.count('terminated');
+    }
+    try {
+      await this.storeDeadLetter(code, error, message);
+    } catch (failure) {
+      if (!(failure instanceof DependencyUnavailable)) log.error('dead-letter.not-stored', { subject, error: failure });
+      return this.retry(failure);
+    }
+    log.error('message.dead', { subject, code, deliveries: this.message.info.deliveryCount, error });
+    this.message.ack();
+    this.count('dead');
+    metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']).inc({ subject, code });
+  }
+
+  private async storeDeadLetter(code: ErrorCode, error: unknown, message: Message | null): Promise<void> {
+    const { durable, stream, bus, nats } = this.options;
+    const { subject, info, headers, data } = this.message;
+    const why = error instanceof Error ? error.message : String(error);
+    // base64 needs a third more; what then exceeds the server's limit stays in its stream only.
+    const fits = data.length * 1.4 + 4_096 < nats.maxPayload;
+    const body: DeadLetter = {
+      subject,
+      consumer: durable,
+      code,
+      error: (fits ? why : `payload of ${data.length} bytes kept in ${stream} at ${info.streamSequence}: ${why}`).slice(
+        0,
+        2_000,
+      ),
+      deliveries: info.deliveryCount,
+      messageId: headers?.get('Nats-Msg-Id') || null,
+      payload: fits ? Buffer.from(data).toString('base64') : '',
+    };
+    const envelope = {
+      v: 1,
+      turnId: message?.turnId ?? null,
+      tenant: message?.tenant ?? 'unknown',
+      at: Date.now(),
+      body,
+    };
+    const id = `dead.${durable}.${info.streamSequence}.${info.timestampNanos}`;
+    await bus.store(deadSubject(subject), id, JSON.stringify(messageSchema('dead').parse(envelope)));
+  }
+
+  private get isDeadLetter(): boolean {
+    return contractOf(this.message.subject) === 'dead';
+  }
+
+  private count(outcome: 'acked' | 'retried' | 'waited' | 'dead' | 'terminated' | 'returned'): void {
+    this.options.metrics
+      .counter('messages_total', 'Messages by how their delivery ended', ['subject', 'outcome'])
+      .inc({ subject: this.message.subject, outcome });
+  }
+}

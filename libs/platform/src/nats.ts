@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DependencyUnavailable } from '@hindcast/contracts';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { backoffMs } from './core/backoff';
+import { Log } from './log';
+import { ensureStreams } from './topology';
+
+/** Largest message the services send, whatever more the server allows. Bytes. */
+const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+type ConnectedHook = (connection: NatsConnection) => Promise<void>;
+
+/**
+ * The process's one connection to NATS. Once started it connects and reconnects for ever; `connected` means that the server answers
+ * *and* that streams and buckets are there, so a server that comes back with an empty store is set up again before anyone uses it.
+ */
+@Injectable()
+export class Nats {
+  /** Why NATS cannot be used now; `null` while it can. */
+  reason: string | null = 'not connected yet';
+  /** Replicas of the least replicated stream; `null` before the first connection. */
+  replicas: number | null = null;
+
+  private current: NatsConnection | null = null;
+  private closing = false;
+  private readonly hooks: ConnectedHook[] = [];
+  private readonly disconnectHooks: (() => void)[] = [];
+  private waiters: ((connection: NatsConnection) => void)[] = [];
+  private setup: Promise<void> | null = null;
+
+  constructor(
+    private readonly options: { app: string; servers: string; replicas: number },
+    private readonly log: Log,
+  ) {}
+
+  get connected(): boolean {
+    return this.reason === null;
+  }
+
+  /** Largest message that may be published, bytes: the smaller of 8 MiB and what the server says. */
+  get maxPayload(): number {
+    return Math.min(this.current?.info?.max_payload ?? MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES);
+  }
+
+  /** @throws DependencyUnavailable while NATS is away. */
+  connection(): NatsConnection {
+    if (!this.current || this.reason !== null) {
+      throw new DependencyUnavailable('nats', this.reason ?? 'not connected');
+    }
+    return this.current;
+  }
+
+  whenConnected(): Promise<NatsConnection> {
+    if (this.current && this.connected) return Promise.resolve(this.current);
+    return new Promise((resolve) => this.waiters.push(resolve));
+  }
+
+  /** Runs at each connection and reconnection, before `connected` turns true. A hook that throws is tried again with all others. */
+  onConnected(hook: ConnectedHook): void {
+    this.hooks.push(hook);
+    const connection = this.current;
+    if (connection && this.connected) void hook(connection).catch(() => this.refresh());
+  }
+
+  onDisconnected(hook: () => void): void {
+    this.disconnectHooks.push(hook);
+  }
+
+  /** Starts connecting; returns at once. */
+  start(): void {
+    void this.run();
+  }
+
+  /** Sets streams and buckets up again after a sign that they are gone. */
+  refresh(): void {
+    const connection = this.current;
+    if (connection && !connection.isClosed()) void this.prepare(connection);
+  }
+
+  async close(): Promise<void> {
+    this.closing = true;
+    const connection = this.current;
+    this.lose('closed');
+    if (!connection || connection.isClosed()) return;
+    // Draining an unreachable server would wait for it.
+    await Promise.race([connection.drain().catch(() => connection.close()), sleep(2_000, undefined, { ref: false })]);
+    if (!connection.isClosed()) await Promise.race([connection.close(), sleep(500, undefined, { ref: false })]);
+  }
+
+  private async run(): Promise<void> {
+    for (let attempt = 1; !this.closing; attempt++) {
+      try {
+        const connection = await connect({
+          servers: this.options.servers.split(',').map((server) => server.trim()),
+          name: this.options.app,
+          maxReconnectAttempts: -1,
+          ignoreAuthErrorAbort: true,
+          reconnectTimeWait: 500,
+          reconnectJitter: 250,
+          pingInterval: 5_000,
+          maxPingOut: 2,
+        });
+        attempt = 0;
+        this.current = connection;
+        await this.follow(connection);
+      } catch (error) {
+        this.lose(error instanceof Error ? error.message : String(error));
+        await sleep(backoffMs(attempt, 200, 2_000, Math.random()), undefined, { ref: true });
+      }
+    }
+  }
+
+  /** Lives as long as the connection object, through all its reconnections. */
+  private async follow(connection: NatsConnection): Promise<void> {
+    if (this.closing) return void (await connection.close());
+    const status = connection.status();
+    void this.prepare(connection);
+    for await (const event of status) {
+      if (event.type === 'disconnect') {
+        this.lose('disconnected');
+        this.log.warn('nats.disconnected');
+      } else if (event.type === 'reconnect') {
+        this.log.info('nats.reconnected');
+        void this.prepare(connection);
+      }
+    }
+    this.lose('connection closed');
+  }
+
+  /** Streams and hooks, until all of it worked or the connection is lost again. */
+  private prepare(connection: NatsConnection): Promise<void> {
+    this.setup ??= this.prepareUntilDone(connection).finally(() => (this.setup = null));
+    return this.setup;
+  }
+
+  private async prepareUntilDone(connection: NatsConnection): Promise<void> {
+    for (let attempt = 1; !this.closing && !connection.isClosed() && this.current === connection; attempt++) {
+      try {
+        this.replicas = await ensureStreams(connection, this.options.replicas);
+        for (const hook of this.hooks) await hook(connection);
+        if (this.current !== connection || this.closing) return;
+        this.reason = null;
+        for (const resolve of this.waiters.splice(0)) resolve(connection);
+        return;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (this.reason !== reason) this.log.warn('nats.setup-failed', { error });
+        this.reason = reason;
+        await sleep(backoffMs(attempt, 200, 2_000, Math.random()));
+      }
+    }
+  }
+
+  private lose(reason: string): void {
+    const wasConnected = this.connected;
+    this.reason = reason;
+    if (wasConnected) for (const hook of this.disconnectHooks) hook();
+  }
+}

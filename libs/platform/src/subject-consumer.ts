@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { durableName, type AppName } from '@hindcast/contracts';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+  type Consumer,
+  type ConsumerMessages,
+  type JsMsg,
+} from '@nats-io/jetstream';
+import { nanos, type NatsConnection } from '@nats-io/nats-core';
+import type { Bus } from './bus';
+import { backoffMs } from './core/backoff';
+import { Delivery, type Handler } from './delivery';
+import { SECOND_MS } from './durations';
+import type { Log } from './log';
+import type { Metrics } from './metrics';
+import type { Nats } from './nats';
+import { streamOf } from './topology';
+
+/** Milliseconds. Tests shorten them. */
+export interface ConsumerTiming {
+  /** The server hands a message to another worker when nothing was heard of it for this long. */
+  readonly ackWaitMs: number;
+  /** Back-off of a failed message: first delay, and the longest. */
+  readonly retryBaseMs: number;
+  readonly retryMaxMs: number;
+}
+
+export const DEFAULT_TIMING: ConsumerTiming = {
+  ackWaitMs: 30 * SECOND_MS,
+  retryBaseMs: SECOND_MS,
+  retryMaxMs: 60 * SECOND_MS,
+};
+
+export interface ConsumerOptions {
+  readonly app: AppName;
+  readonly subject: string;
+  readonly concurrency: number;
+  readonly maxDeliveries: number;
+  readonly waits: boolean;
+  readonly replicas: number;
+  readonly timing: ConsumerTiming;
+}
+
+/** A pull waits this long on the server; its heartbeats show within seconds that the consumer is gone. */
+const PULL_MS = 20 * SECOND_MS;
+const PULL_HEARTBEAT_MS = 2 * SECOND_MS;
+
+/**
+ * One durable consumer of this app: pulls no more messages than it can handle at once, so that no message waits in a buffer with its
+ * acknowledgement clock running, and sets the consumer up again whenever it is lost.
+ */
+export class SubjectConsumer {
+  readonly durable: string;
+  private readonly inFlight = new Map<string, Delivery>();
+  private readonly pulls = new Set<ConsumerMessages>();
+  private readonly shutdown = new AbortController();
+  /** Messages asked for that have not come yet. */
+  private requested = 0;
+  private wake: () => void = () => undefined;
+  private running: Promise<void> | null = null;
+
+  constructor(
+    private readonly options: ConsumerOptions,
+    private readonly handler: Handler,
+    private readonly services: { nats: Nats; bus: Bus; log: Log; metrics: Metrics },
+  ) {
+    this.durable = durableName(options.app, options.subject);
+    services.nats.onDisconnected(() => this.stopPulls());
+    this.exportLag();
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    this.shutdown.abort();
+    this.stopPulls();
+    this.wake();
+    await this.running;
+    const finished = Promise.all([...this.inFlight.values()].map((delivery) => delivery.settled));
+    if (!this.options.waits) await Promise.race([finished, sleep(limitMs, undefined, { ref: false })]);
+    for (const delivery of this.inFlight.values()) delivery.giveBack();
+  }
+
+  private async run(): Promise<void> {
+    for (let attempt = 1; !this.shutdown.signal.aborted; attempt++) {
+      try {
+        const connection = await this.connected();
+        if (!connection) return;
+        const consumer = await this.ensure(connection);
+        await this.pump(consumer, () => (attempt = 0));
+      } catch (error) {
+        if (this.shutdown.signal.aborted) return;
+        this.services.log.warn('consumer.lost', { durable: this.durable, error });
+        if (this.services.nats.connected) this.services.nats.refresh();
+        await sleep(backoffMs(attempt, 100, 2_000, Math.random()));
+      }
+    }
+  }
+
+  private connected(): Promise<NatsConnection | null> {
+    const aborted = new Promise<null>((resolve) => {
+      if (this.shutdown.signal.aborted) resolve(null);
+      this.shutdown.signal.addEventListener('abort', () => resolve(null), { once: true });
+    });
+    return Promise.race([this.services.nats.whenConnected(), aborted]);
+  }
+
+  private async ensure(connection: NatsConnection): Promise<Consumer> {
+    const { subject, concurrency, timing, replicas } = this.options;
+    const stream = streamOf(subject);
+    const manager = await jetstreamManager(connection);
+    await manager.consumers.add(stream, {
+      durable_name: this.durable,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+      ack_wait: nanos(timing.ackWaitMs),
+      // The dead letter is written by the strategy, which can say why; the server would drop the message without a word.
+      max_deliver: -1,
+      max_ack_pending: Math.max(4_096, concurrency * 16),
+      num_replicas: replicas,
+    });
+    return jetstream(connection).consumers.get(stream, this.durable);
+  }
+
+  /** Keeps requests open for the free slots. Ends by an error when a pull fails, silently at shutdown and at a disconnection. */
+  private async pump(consumer: Consumer, onMessage: () => void): Promise<void> {
+    let failure: unknown = null;
+    const { nats } = this.services;
+    this.requested = 0;
+    while (!this.shutdown.signal.aborted && nats.connected && failure === null) {
+      const free = this.options.concurrency - this.inFlight.size - this.requested;
+      // Few large pulls instead of one for each slot; with nothing asked for, any free slot is worth one.
+      if (free >= Math.max(1, this.options.concurrency / 4) || (free > 0 && this.requested === 0)) {
+        this.requested += free;
+        void this.pull(consumer, free, onMessage).catch((error: unknown) => {
+          failure ??= error;
+          this.wake();
+        });
+      }
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+    this.stopPulls();
+    if (failure !== null) throw failure;
+  }
+
+  private async pull(consumer: Consumer, count: number, onMessage: () => void): Promise<void> {
+    let outstanding = count;
+    let pull: ConsumerMessages | null = null;
+    try {
+      pull = await consumer.fetch({ max_messages: count, expires: PULL_MS, idle_heartbeat: PULL_HEARTBEAT_MS });
+      this.pulls.add(pull);
+      if (this.shutdown.signal.aborted || !this.services.nats.connected) pull.stop();
+      for await (const message of pull) {
+        outstanding--;
+        this.requested--;
+        onMessage();
+        this.take(message);
+      }
+    } finally {
+      if (pull) this.pulls.delete(pull);
+      this.requested -= outstanding;
+      this.wake();
+    }
+  }
+
+  private take(message: JsMsg): void {
+    // Stream position and time name the message: a stream that was created anew counts from 1 again.
+    const key = `${message.info.streamSequence}@${message.info.timestampNanos}`;
+    const known = this.inFlight.get(key);
+    // Delivered again while its handler still runs, as after a lost connection: one handler, and the newest delivery is settled.
+    if (known) return known.renew(message);
+    const delivery = new Delivery(message, this.handler, {
+      ...this.options,
+      durable: this.durable,
+      stream: message.info.stream,
+      shutdown: this.shutdown.signal,
+      ...this.services,
+    });
+    this.inFlight.set(key, delivery);
+    void delivery.settled.finally(() => {
+      this.inFlight.delete(key);
+      this.wake();
+    });
+  }
+
+  private stopPulls(): void {
+    for (const pull of this.pulls) pull.stop();
+    this.pulls.clear();
+    this.wake();
+  }
+
+  private exportLag(): void {
+    const { metrics } = this.services;
+    metrics.onScrape(`lag ${this.durable}`, async () => {
+      const gauge = metrics.gauge('consumer_lag', 'Messages that are not settled yet: pending + ack pending', [
+        'durable',
+      ]);
+      try {
+        const manager = await jetstreamManager(this.services.nats.connection(), { checkAPI: false, timeout: 1_000 });
+        const info = await manager.consumers.info(streamOf(this.options.subject), this.durable);
+        gauge.set({ durable: this.durable }, info.num_pending + info.num_ack_pending);
+      } catch {
+        // Unknown is no number: the series disappears until the server answers.
+        gauge.remove({ durable: this.durable });
+      }
+    });
+  }
+}
