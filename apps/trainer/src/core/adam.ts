@@ -1,0 +1,103 @@
+/** Parameters, gradients or moments by tensor name; each array is flat, row-major float32. */
+export type NamedArrays = ReadonlyMap<string, Float32Array>;
+
+/** State of Adam: the moments of every parameter and the number of steps taken. */
+export interface AdamState {
+  readonly step: number;
+  /** First moment m. */
+  readonly first: NamedArrays;
+  /** Second moment v. */
+  readonly second: NamedArrays;
+}
+
+export interface AdamSettings {
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  /** λ of decoupled weight decay (AdamW); 0 = plain Adam. */
+  readonly weightDecay: number;
+}
+
+export const ADAM: AdamSettings = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0 };
+
+export function initialAdamState(parameters: NamedArrays): AdamState {
+  const zeros = (): NamedArrays =>
+    new Map([...parameters].map(([name, values]) => [name, new Float32Array(values.length)]));
+  return { step: 0, first: zeros(), second: zeros() };
+}
+
+/**
+ * One step of Adam with bias correction, in float64 arithmetic on float32 arrays. Nothing is changed in place: a step that is
+ * refused afterwards leaves no trace.
+ *
+ *   mₜ = β₁ mₜ₋₁ + (1 − β₁) g       vₜ = β₂ vₜ₋₁ + (1 − β₂) g²
+ *   θₜ = θₜ₋₁ − α (m̂ₜ / (√v̂ₜ + ε) + λ θₜ₋₁)        m̂ₜ = mₜ / (1 − β₁ᵗ), v̂ₜ = vₜ / (1 − β₂ᵗ)
+ *
+ * Kingma & Ba 2015, algorithm 1 (arXiv:1412.6980); λ is Loshchilov & Hutter 2019 (arXiv:1711.05101).
+ *
+ * @param gradients of the same names and lengths as `parameters`, already clipped
+ * @param learningRate α
+ * @throws RangeError when a parameter has no gradient of its length
+ */
+export function adamStep(
+  parameters: NamedArrays,
+  gradients: NamedArrays,
+  state: AdamState,
+  learningRate: number,
+  { beta1, beta2, epsilon, weightDecay }: AdamSettings = ADAM,
+): { parameters: NamedArrays; state: AdamState } {
+  const step = state.step + 1;
+  const firstCorrection = 1 - beta1 ** step;
+  const secondCorrection = 1 - beta2 ** step;
+  const updated = new Map<string, Float32Array>();
+  const first = new Map<string, Float32Array>();
+  const second = new Map<string, Float32Array>();
+  for (const [name, values] of parameters) {
+    const g = sameLength(gradients, name, values);
+    const m = Float32Array.from(sameLength(state.first, name, values));
+    const v = Float32Array.from(sameLength(state.second, name, values));
+    const next = new Float32Array(values.length);
+    for (let i = 0; i < values.length; i++) {
+      m[i] = beta1 * m[i]! + (1 - beta1) * g[i]!;
+      v[i] = beta2 * v[i]! + (1 - beta2) * g[i]! * g[i]!;
+      const direction = m[i]! / firstCorrection / (Math.sqrt(v[i]! / secondCorrection) + epsilon);
+      next[i] = values[i]! - learningRate * (direction + weightDecay * values[i]!);
+    }
+    updated.set(name, next);
+    first.set(name, m);
+    second.set(name, v);
+  }
+  return { parameters: updated, state: { step, first, second } };
+}
+
+/** Joint L2 norm of all gradients. */
+export function globalNorm(gradients: NamedArrays): number {
+  let sum = 0;
+  for (const gradient of gradients.values()) for (const g of gradient) sum += g * g;
+  return Math.sqrt(sum);
+}
+
+/** The gradients scaled so that their joint L2 norm is at most `maxNorm`, and the norm before scaling. */
+export function clipByGlobalNorm(gradients: NamedArrays, maxNorm: number): { gradients: NamedArrays; norm: number } {
+  const norm = globalNorm(gradients);
+  if (!(norm > maxNorm)) return { gradients, norm };
+  const scale = maxNorm / norm;
+  return { gradients: new Map([...gradients].map(([name, g]) => [name, g.map((value) => value * scale)])), norm };
+}
+
+/** Adds `gradients` to `total` in place; an empty total becomes a copy of them. */
+export function accumulate(total: Map<string, Float32Array>, gradients: NamedArrays): void {
+  for (const [name, gradient] of gradients) {
+    const sum = total.get(name);
+    if (!sum) total.set(name, Float32Array.from(gradient));
+    else for (let i = 0; i < sum.length; i++) sum[i]! += gradient[i]!;
+  }
+}
+
+function sameLength(arrays: NamedArrays, name: string, like: Float32Array): Float32Array {
+  const array = arrays.get(name);
+  if (array?.length !== like.length) {
+    throw new RangeError(`${name} has ${like.length} values, but ${array?.length ?? 'no'} gradients or moments`);
+  }
+  return array;
+}

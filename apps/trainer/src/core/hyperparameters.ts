@@ -1,0 +1,34 @@
+import type { Method } from '@hindcast/contracts';
+import type { LossSettings } from './loss/combined-loss';
+import type { Reduction } from './loss/reduction';
+import type { Balance } from './signal-balance';
+
+/** Everything that decides what a step does to the weights, with the symbol it has in the formulas of design.md section 4. */
+export interface Hyperparameters {
+  readonly method: Method;
+  /** B: samples a step waits for. */
+  readonly batchSize: number;
+  /** w_rl, dimensionless. */
+  readonly wRl: number;
+  /** w_opd, dimensionless. */
+  readonly wOpd: number;
+  readonly balance: Balance;
+  readonly learningRate: number;
+  /** The learning rate is multiplied by it once eight of the last ten rewards are +1; 1 = never. */
+  readonly successFactor: number;
+  readonly oldLogProbs: 'rollout' | 'recomputed';
+  /** C of the truncated importance weight min(π_recomputed/π_rollout, C), or `null` for none. */
+  readonly importanceLimit: number | null;
+  /** C of |A_opd| ≤ C, nats, or `null` for none. */
+  readonly opdAdvantageLimit: number | null;
+  /** Subtract a running mean from the rewards. */
+  readonly hasRewardBaseline: boolean;
+  readonly reduction: Reduction;
+  readonly loss: LossSettings;
+  /** Bound on the joint L2 norm of the gradient. */
+  readonly maxGradNorm: number;
+  readonly loraRank: number;
+  readonly loraAlpha: number;
+  /** Tokens that one forward and backward pass holds at most, padding included. */
+  readonly tokenBudget: number;
+}
