@@ -1,8 +1,25 @@
+export { writeAtomically } from './atomic-file';
 export { ChatTemplate, type RenderOptions, type TemplateMessage } from './chat-template';
 export { readModelConfig, type LlamaConfig } from './config';
 export { ModelFormatError } from './errors';
 export { float32Tensor, sizeOf, type HostTensor } from './host-tensor';
-export { encodeSafetensors, readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors';
-export { StreamDecoder } from './stream-decoder';
-export { loadTokenizer, type Tokenizer } from './tokenizer';
+export { rmsNorm, type LoraTensors, type Weights } from './linear';
+export { loraName, parseLoraName } from './lora-names';
+export {
+  initLora,
+  loraModules,
+  loraTargets,
+  mergeLora,
+  type LoraModule,
+  type LoraSettings,
+  type LoraTarget,
+} from './lora';
 export { readModelWeights, weightShapes, writeModelWeights } from './model-weights';
+export { readPeftAdapter, writePeftAdapter, type PeftAdapter } from './peft-adapter';
+export { mulberry32 } from './random';
+export { encodeSafetensors, readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors';
+export { logSoftmax, sampleToken, topTokens, type SampledToken, type SamplingOptions } from './sampling';
+export { StreamDecoder } from './stream-decoder';
+export { LOGIT_CHUNK, tokenLogProbs, tokenLogProbsAndEntropies, type LogProbOptions } from './token-log-probs';
+export { loadTokenizer, type Tokenizer } from './tokenizer';
+export { forwardCached, forwardHidden, logits, type ForwardOptions, type LayerCache } from './transformer';

@@ -1,0 +1,59 @@
+import * as tf from '@tensorflow/tfjs';
+import type { LlamaConfig } from './config';
+
+/** Tables for `rotate`, each `[1 or B, T, 1, headDim]`. */
+export interface Rotation {
+  readonly cos: tf.Tensor4D;
+  readonly sin: tf.Tensor4D;
+}
+
+/**
+ * Rotary position embedding (Su et al. 2021, arXiv:2104.09864) in the half-split layout of Hugging Face: number i of a head
+ * turns together with number i + headDim/2, by the angle position · θ^(−2i/headDim).
+ *
+ * Both tables carry the factor headDim^(−1/4). Query and key are rotated with them, so their product already has the 1/√headDim of
+ * scaled attention, without another operation on `[B, heads, T, T]`.
+ *
+ * @param positions `[B, T]` int32, each below `config.maxPositions`; without it, row t of every sequence is position `first` + t
+ */
+export function rotation(config: LlamaConfig, length: number, first: number, positions?: tf.Tensor2D): Rotation {
+  const { headDim } = config;
+  if (!positions) {
+    const { cos, sin } = rotationTables(config, first, length);
+    return { cos: tf.tensor4d(cos, [1, length, 1, headDim]), sin: tf.tensor4d(sin, [1, length, 1, headDim]) };
+  }
+  const [batch] = positions.shape;
+  const { cos, sin } = rotationTables(config, 0, config.maxPositions);
+  const rows = tf.reshape(positions, [-1]);
+  const lookUp = (table: Float32Array): tf.Tensor4D =>
+    tf.reshape(tf.gather(tf.tensor2d(table, [config.maxPositions, headDim]), rows), [batch, length, 1, headDim]);
+  return { cos: lookUp(cos), sin: lookUp(sin) };
+}
+
+/** Rotates `[B, T, heads, headDim]`: (a, b) ↦ (a·cos − b·sin, b·cos + a·sin), times headDim^(−1/4). */
+export function rotate(heads: tf.Tensor4D, { cos, sin }: Rotation): tf.Tensor4D {
+  const [first, second] = tf.split(heads, 2, -1) as [tf.Tensor4D, tf.Tensor4D];
+  return tf.add(tf.mul(heads, cos), tf.mul(tf.concat([second, first], -1), sin));
+}
+
+// The minus sign of −b·sin sits in the first half of the sine table.
+function rotationTables(
+  { headDim, ropeTheta }: LlamaConfig,
+  first: number,
+  length: number,
+): { cos: Float32Array; sin: Float32Array } {
+  const cos = new Float32Array(length * headDim);
+  const sin = new Float32Array(length * headDim);
+  const half = headDim / 2;
+  const scale = headDim ** -0.25;
+  for (let t = 0; t < length; t++) {
+    for (let i = 0; i < half; i++) {
+      const angle = (first + t) * ropeTheta ** ((-2 * i) / headDim);
+      const at = t * headDim + i;
+      cos[at] = cos[at + half] = scale * Math.cos(angle);
+      sin[at] = -scale * Math.sin(angle);
+      sin[at + half] = scale * Math.sin(angle);
+    }
+  }
+  return { cos, sin };
+}

@@ -1,0 +1,215 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as tf from '@tensorflow/tfjs';
+import { readModelConfig, type LlamaConfig } from './config';
+import { readModelWeights } from './model-weights';
+import { ids, largestDifference, madeWeights, SEED_DIR, smallConfig, toTensors } from './testing/models';
+import { tokenLogProbs, tokenLogProbsAndEntropies } from './token-log-probs';
+import { forwardCached, forwardHidden, logits, type LayerCache } from './transformer';
+
+interface Reference {
+  config: Record<string, unknown>;
+  ids: number[];
+  logProbs: number[];
+  entropies: number[];
+  argmax: number[];
+}
+
+const fixture = async (name: string): Promise<Reference[]> =>
+  JSON.parse(await readFile(join(__dirname, 'testing', name), 'utf8'));
+
+beforeAll(async () => {
+  tf.enableProdMode();
+  await tf.setBackend('cpu');
+});
+
+describe('against numpy in float64 (testing/reference.py)', () => {
+  const check = (config: LlamaConfig, weights: Record<string, tf.Tensor>, reference: Reference): void => {
+    const { logProbs, entropies } = tokenLogProbsAndEntropies(
+      config,
+      weights,
+      ids([reference.ids.slice(0, -1)]),
+      ids([reference.ids.slice(1)]),
+    );
+    expect(largestDifference(logProbs.dataSync(), reference.logProbs)).toBeLessThan(1e-5);
+    expect(largestDifference(entropies.dataSync(), reference.entropies)).toBeLessThan(1e-5);
+    const scores = logits(config, weights, forwardHidden(config, weights, ids([reference.ids])));
+    expect([...tf.argMax(scores, -1).dataSync()]).toEqual(reference.argmax);
+  };
+
+  it('agrees on the seed model', async () => {
+    const config = await readModelConfig(SEED_DIR);
+    const weights = toTensors(await readModelWeights(SEED_DIR, config));
+    for (const reference of await fixture('seed-reference.json')) check(config, weights, reference);
+  });
+
+  it('agrees on LLaMA, Qwen2 (bias, tied) and Qwen3 (query and key norms) of six heads over two', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'config-'));
+    for (const reference of await fixture('small-reference.json')) {
+      await writeFile(join(dir, 'config.json'), JSON.stringify(reference.config));
+      const config = await readModelConfig(dir);
+      check(config, toTensors(madeWeights(config)), reference);
+    }
+    await rm(dir, { recursive: true });
+  });
+});
+
+describe('padding, positions and cache', () => {
+  const config = smallConfig;
+  const tokens = [7, 0, 22, 7, 3, 19];
+  let weights: Record<string, tf.Tensor>;
+  let expected: Float32Array;
+  beforeAll(() => {
+    weights = toTensors(madeWeights(config));
+    expected = forwardHidden(config, weights, ids([tokens])).dataSync<'float32'>();
+  });
+  const rowsOf = (hidden: tf.Tensor3D, from: number, count: number) =>
+    hidden.slice([0, from, 0], [1, count, -1]).dataSync();
+
+  it.each([
+    { side: 'right', row: [...tokens, 1, 2, 9], mask: [1, 1, 1, 1, 1, 1, 0, 0, 0], from: 0 },
+    { side: 'left', row: [1, 2, 9, ...tokens], mask: [0, 0, 0, 1, 1, 1, 1, 1, 1], from: 3 },
+  ])('ignores padding on the $side', ({ row, mask, from }) => {
+    const hidden = forwardHidden(config, weights, ids([row, row]), { attentionMask: ids([mask, mask.map(() => 1)]) });
+    expect(largestDifference(rowsOf(hidden, from, tokens.length), expected)).toBeLessThan(1e-5);
+    expect(hidden.dataSync().every(Number.isFinite)).toBe(true);
+  });
+
+  it('lets no gradient out of padding', () => {
+    const row = [1, 2, ...tokens];
+    const attentionMask = ids([[0, 0, 1, 1, 1, 1, 1, 1]]);
+    const gradient = tf.grad((embeddings) => {
+      const all = { ...weights, 'model.embed_tokens.weight': embeddings };
+      const logProbs = tokenLogProbs(config, all, ids([row]), ids([[...row.slice(1), 0]]), { attentionMask });
+      return tf.sum(tf.mul(logProbs, tf.cast(attentionMask, 'float32')));
+    })(weights['model.embed_tokens.weight'] as tf.Tensor);
+    const perToken = tf.sum(tf.abs(gradient), 1).dataSync();
+    expect([perToken[1], perToken[2]]).toEqual([0, 0]);
+    for (const token of tokens) expect(perToken[token]).toBeGreaterThan(0);
+  });
+
+  it('depends on distances between positions only', () => {
+    const positions = ids([tokens.map((_, i) => i + 40)]);
+    const hidden = forwardHidden(config, weights, ids([tokens]), { positions });
+    expect(largestDifference(hidden.dataSync(), expected)).toBeLessThan(1e-5);
+    const stretched = forwardHidden(config, weights, ids([tokens]), { positions: ids([tokens.map((_, i) => 2 * i)]) });
+    expect(largestDifference(stretched.dataSync(), expected)).toBeGreaterThan(1e-3);
+  });
+
+  it('sees no later token', () => {
+    const hidden = forwardHidden(config, weights, ids([[...tokens.slice(0, 3), 1, 1, 1]]));
+    expect(largestDifference(rowsOf(hidden, 0, 3), expected.slice(0, 3 * config.hiddenSize))).toBeLessThan(1e-6);
+  });
+
+  it('continues from a cache, unused places masked, as if it had read all at once', () => {
+    const empty: LayerCache[] = Array.from({ length: config.layers }, () => ({
+      keys: tf.zeros([1, config.kvHeads, 0, config.headDim]),
+      values: tf.zeros([1, config.kvHeads, 0, config.headDim]),
+    }));
+    const first = forwardCached(config, weights, ids([tokens.slice(0, 4)]), empty);
+    // A cache of six places with four in use.
+    const past = first.added.map(({ keys, values }) => ({
+      keys: keys.pad(
+        [
+          [0, 0],
+          [0, 0],
+          [0, 2],
+          [0, 0],
+        ],
+        3,
+      ),
+      values: values.pad(
+        [
+          [0, 0],
+          [0, 0],
+          [0, 2],
+          [0, 0],
+        ],
+        3,
+      ),
+    }));
+    const { hidden, added } = forwardCached(config, weights, ids([tokens.slice(4)]), past, {
+      positions: ids([[4, 5]]),
+      attentionMask: ids([[1, 1, 1, 1, 0, 0, 1, 1]]),
+    });
+    expect(largestDifference(first.hidden.dataSync(), expected.slice(0, 4 * config.hiddenSize))).toBeLessThan(1e-5);
+    expect(largestDifference(hidden.dataSync(), expected.slice(4 * config.hiddenSize))).toBeLessThan(1e-5);
+    expect(added[1]?.keys.shape).toEqual([1, config.kvHeads, 2, config.headDim]);
+  });
+
+  it('refuses a missing weight, a mask of the wrong width and a cache of the wrong depth', () => {
+    const { 'model.norm.weight': _, ...incomplete } = weights;
+    expect(() => forwardHidden(config, incomplete, ids([tokens]))).toThrow('weight model.norm.weight is missing');
+    expect(() => forwardHidden(config, weights, ids([tokens]), { attentionMask: ids([[1, 1]]) })).toThrow(
+      '2 columns for 6 keys',
+    );
+    expect(() => forwardCached(config, weights, ids([tokens]), [])).toThrow('cache of 0 layers for a model of 2');
+  });
+});
+
+describe('log-probs', () => {
+  const config = smallConfig;
+  const tokens = ids([
+    [7, 0, 22, 7, 3],
+    [19, 11, 5, 5, 14],
+  ]);
+  const targets = ids([
+    [0, 22, 7, 3, 1],
+    [11, 5, 5, 14, 2],
+  ]);
+  let weights: Record<string, tf.Tensor>;
+  beforeAll(() => {
+    weights = toTensors(madeWeights(config));
+  });
+  const trainable = [
+    'model.embed_tokens.weight',
+    'lm_head.weight',
+    'model.layers.0.self_attn.k_proj.weight',
+    'model.layers.1.mlp.up_proj.weight',
+  ];
+
+  /** Values and gradients of a weighted sum of log-probs and entropies; by the library, or by tfjs' own log-softmax. */
+  function gradients(logitChunk: number | 'plain'): { values: Float32Array; grads: Float32Array[] } {
+    let values = new Float32Array();
+    const loss = (...changed: tf.Tensor[]): tf.Scalar => {
+      const all = { ...weights, ...Object.fromEntries(trainable.map((name, i) => [name, changed[i] as tf.Tensor])) };
+      let logProbs: tf.Tensor;
+      let entropies: tf.Tensor;
+      if (logitChunk === 'plain') {
+        const table = tf.logSoftmax(logits(config, all, forwardHidden(config, all, tokens)));
+        logProbs = tf.sum(tf.mul(table, tf.oneHot(targets, config.vocabSize)), -1);
+        entropies = tf.neg(tf.sum(tf.mul(table, tf.exp(table)), -1));
+      } else {
+        ({ logProbs, entropies } = tokenLogProbsAndEntropies(config, all, tokens, targets, { logitChunk }));
+      }
+      values = Float32Array.from([...logProbs.dataSync(), ...entropies.dataSync()]);
+      const share = tf.tensor2d([1, -2, 0.5, 0, 1, 1, 3, -1, 0.25, 2], [2, 5]);
+      return tf.add(tf.sum(tf.mul(logProbs, share)), tf.mul(0.7, tf.sum(tf.mul(entropies, share))));
+    };
+    const grads = tf.grads(loss)(trainable.map((name) => weights[name] as tf.Tensor));
+    return { values, grads: grads.map((grad) => grad.dataSync<'float32'>()) };
+  }
+
+  it.each([2 ** 24, 3 * smallConfig.vocabSize, 1])(
+    'has the values and gradients of a plain log-softmax, with at most %d logits at once',
+    (logitChunk) => {
+      const plain = gradients('plain');
+      const ours = gradients(logitChunk);
+      expect(largestDifference(ours.values, plain.values)).toBeLessThan(1e-5);
+      for (const [i, grad] of ours.grads.entries())
+        expect(largestDifference(grad, plain.grads[i] as Float32Array)).toBeLessThan(2e-5);
+    },
+  );
+
+  it('gives the log-probs alone the same numbers', () => {
+    const both = tokenLogProbsAndEntropies(config, weights, tokens, targets);
+    expect(tokenLogProbs(config, weights, tokens, targets).arraySync()).toEqual(both.logProbs.arraySync());
+  });
+
+  it('leaves no tensor behind', () => {
+    const before = tf.memory().numTensors;
+    tokenLogProbs(config, weights, tokens, targets, { logitChunk: 60 }).dispose();
+    expect(tf.memory().numTensors).toBe(before);
+  });
+});
