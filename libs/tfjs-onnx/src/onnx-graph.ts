@@ -1,7 +1,7 @@
 import { ProtobufWriter } from './protobuf';
 
 /** Element types of ONNX tensors that this writer knows, by the name onnxruntime uses for them. */
-export type OnnxType = 'float32' | 'int32' | 'int64' | 'bool';
+export type OnnxType = 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | 'bool';
 
 /** One dimension: a fixed size, or the name of a size that is known only when the graph runs. */
 export type OnnxDim = number | string;
@@ -10,7 +10,7 @@ export type OnnxDim = number | string;
 export type OnnxValue = string & { readonly onnxValue: unique symbol };
 
 /** Data of an initializer. `bool` is a Uint8Array of 0 and 1. */
-export type OnnxData = Float32Array | Int32Array | BigInt64Array | Uint8Array;
+export type OnnxData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
 /** A node's attribute. A plain number is an integer attribute; a float attribute says so. */
 export type OnnxAttribute =
@@ -21,7 +21,13 @@ export type OnnxAttribute =
   | { readonly tensor: OnnxData; readonly dims: readonly number[] };
 
 /** TensorProto.DataType */
-const TYPE_CODE: Record<OnnxType, number> = { float32: 1, int32: 6, int64: 7, bool: 9 };
+const TYPE_CODE: Record<OnnxType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, float64: 11 };
+
+interface GraphNode {
+  readonly inputs: readonly (OnnxValue | null)[];
+  readonly outputs: readonly OnnxValue[];
+  readonly proto: ProtobufWriter;
+}
 
 /** Protobuf's own limit on one message. */
 const MAX_MODEL_BYTES = 2 ** 31 - 1;
@@ -40,10 +46,11 @@ const MAX_MODEL_BYTES = 2 ** 31 - 1;
  * ```
  */
 export class OnnxGraph {
-  private readonly nodes: ProtobufWriter[] = [];
-  private readonly initializers: ProtobufWriter[] = [];
+  private readonly nodes: GraphNode[] = [];
+  private readonly initializers = new Map<OnnxValue, ProtobufWriter>();
   private readonly inputs: ProtobufWriter[] = [];
   private readonly outputs: ProtobufWriter[] = [];
+  private readonly outputNames: OnnxValue[] = [];
   private readonly names = new Set<string>();
   private readonly shapeConstants = new Map<string, OnnxValue>();
   private readonly name: string;
@@ -74,7 +81,7 @@ export class OnnxGraph {
    */
   constant(data: OnnxData, dims: readonly number[] = [data.length], name?: string): OnnxValue {
     const value = this.claim(name ?? this.freshName());
-    this.initializers.push(tensorProto(value, data, dims));
+    this.initializers.set(value, tensorProto(value, data, dims));
     return value;
   }
 
@@ -94,6 +101,11 @@ export class OnnxGraph {
     );
     this.shapeConstants.set(key, value);
     return value;
+  }
+
+  /** Casts to another element type. */
+  cast(value: OnnxValue, to: OnnxType): OnnxValue {
+    return this.op('Cast', [value], { to: TYPE_CODE[to] });
   }
 
   /** A node with one output. `null` leaves an optional input out. */
@@ -125,19 +137,20 @@ export class OnnxGraph {
    * constants may be given out too: an Identity node carries the name, except where a node already made it.
    */
   output(name: string, value: OnnxValue, type: OnnxType, dims: readonly OnnxDim[]): void {
-    if (value !== name) this.op('Identity', [value], {}, name);
+    this.outputNames.push(value === name ? value : this.op('Identity', [value], {}, name));
     this.outputs.push(valueInfo(name, type, dims));
   }
 
   /**
-   * The serialized model.
+   * The serialized model, without the nodes and initializers that no output depends on (onnxruntime would run them).
    * @throws RangeError when it would exceed protobuf's 2 GiB; pass weights as inputs then
    */
   toBytes(): Uint8Array {
+    const { nodes, values } = this.reachable();
     const graph = new ProtobufWriter();
-    for (const node of this.nodes) graph.message(1, node);
+    for (const node of nodes) graph.message(1, node.proto);
     graph.string(2, this.name);
-    for (const initializer of this.initializers) graph.message(5, initializer);
+    for (const [name, initializer] of this.initializers) if (values.has(name)) graph.message(5, initializer);
     for (const input of this.inputs) graph.message(11, input);
     for (const output of this.outputs) graph.message(12, output);
     if (graph.byteLength > MAX_MODEL_BYTES - 64) {
@@ -163,7 +176,18 @@ export class OnnxGraph {
     for (const output of outputs) node.string(2, output);
     node.string(4, type);
     for (const [name, attribute] of Object.entries(attributes)) node.message(5, attributeProto(name, attribute));
-    this.nodes.push(node);
+    this.nodes.push({ inputs, outputs, proto: node });
+  }
+
+  private reachable(): { nodes: readonly GraphNode[]; values: ReadonlySet<OnnxValue> } {
+    const values = new Set(this.outputNames);
+    const nodes: GraphNode[] = [];
+    for (const node of this.nodes.toReversed()) {
+      if (!node.outputs.some((output) => values.has(output))) continue;
+      nodes.push(node);
+      for (const input of node.inputs) if (input !== null) values.add(input);
+    }
+    return { nodes: nodes.reverse(), values };
   }
 
   private claim(name: string): OnnxValue {
@@ -183,6 +207,7 @@ export class OnnxGraph {
 
 function typeOf(data: OnnxData): OnnxType {
   if (data instanceof Float32Array) return 'float32';
+  if (data instanceof Float64Array) return 'float64';
   if (data instanceof Int32Array) return 'int32';
   return data instanceof BigInt64Array ? 'int64' : 'bool';
 }

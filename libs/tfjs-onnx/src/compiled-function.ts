@@ -1,0 +1,160 @@
+import type * as tf from '@tensorflow/tfjs';
+import { ready } from '@tensorflow/tfjs';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { assertHostTensor, type HostData, type HostTensor } from './host-tensor';
+import { inputName, type InputSignature, outputName, record, registerRecordingBackend } from './recording-backend';
+
+/** How a function is recorded and run. */
+export interface CompileOptions {
+  /** Threads of one operator; default: as many as onnxruntime finds cores. */
+  readonly threads?: number;
+  /** onnxruntime's execution providers, best first; default `['cpu']`. */
+  readonly executionProviders?: readonly string[];
+  /** Name of the graph, for error messages. */
+  readonly name?: string;
+  /** Graphs kept at once, default 16. Each has memory of its own; the one not used for longest is released. */
+  readonly maxSignatures?: number;
+  /** Whether threads wait busily between operators (faster on an idle machine); default false. */
+  readonly spinning?: boolean;
+}
+
+/** What a CompiledFunction has done so far. */
+export interface CompileStats {
+  /** Graphs kept now. */
+  readonly signatures: number;
+  /** Recordings made, with those of released graphs. */
+  readonly recordings: number;
+  readonly runs: number;
+  /** Nodes and bytes of the newest graph. */
+  readonly nodes: number;
+  readonly modelBytes: number;
+}
+
+interface Compiled {
+  readonly session: Promise<InferenceSession>;
+  readonly outputs: Readonly<Record<string, InputSignature>>;
+  readonly running: Set<Promise<unknown>>;
+}
+
+/**
+ * A computation in plain tfjs ops, recorded once per combination of input shapes and dtypes, then run by onnxruntime.
+ *
+ * `fn` sees symbolic tensors. It may use tf.grads, tf.valueAndGrads, tf.variableGrads (on variables it makes itself) and
+ * tf.customGrad: the gradient becomes part of the same graph. Whatever it computes without the inputs is a constant of
+ * the graph: random numbers, for one, are drawn once. Weights are inputs, so that an optimizer can change them.
+ *
+ * ```ts
+ * const step = new CompiledFunction(({ x, w }: Record<'x' | 'w', tf.Tensor>) => {
+ *   const { value, grads } = tf.valueAndGrads((w) => loss(x, w))([w]);
+ *   return { loss: value, gradient: grads[0] };
+ * });
+ * const { loss, gradient } = await step.run({ x, w });
+ * ```
+ */
+export class CompiledFunction<In extends string = string, Out extends string = string> {
+  private readonly compiled = new Map<string, Compiled>();
+  private readonly counts = { recordings: 0, runs: 0, nodes: 0, modelBytes: 0 };
+  private readonly releases = new Set<Promise<void>>();
+  private isDisposed = false;
+
+  constructor(
+    private readonly fn: (inputs: Record<In, tf.Tensor>) => Record<Out, tf.Tensor>,
+    private readonly options: CompileOptions = {},
+  ) {
+    registerRecordingBackend();
+  }
+
+  get stats(): CompileStats {
+    return { signatures: this.compiled.size, ...this.counts };
+  }
+
+  /**
+   * Runs the function. Input data is read in place and must not change before the promise settles; outputs are new.
+   * Runs may overlap.
+   * @throws TypeError, RangeError for inputs that contradict themselves; errors of recording (nothing is kept then);
+   *   Error from onnxruntime, such as for an index outside of what is gathered
+   */
+  async run(inputs: Readonly<Record<In, HostTensor>>): Promise<Record<Out, HostTensor>> {
+    const entries = Object.entries(inputs as Record<string, HostTensor>);
+    for (const [name, tensor] of entries) assertHostTensor(name, tensor);
+    await ready();
+    const compiled = this.compile(entries);
+    const feeds = Object.fromEntries(
+      entries.map(([name, { dtype, data, shape }]) => [
+        inputName(name),
+        new Tensor(dtype, data as Float32Array, shape),
+      ]),
+    );
+    const running = compiled.session.then((session) => session.run(feeds));
+    compiled.running.add(running);
+    try {
+      const results = await running;
+      this.counts.runs++;
+      const outputs: Record<string, HostTensor> = {};
+      for (const [name, { dtype, shape }] of Object.entries(compiled.outputs)) {
+        outputs[name] = { dtype, shape, data: results[outputName(name)]?.data as HostData };
+      }
+      return outputs as Record<Out, HostTensor>;
+    } finally {
+      compiled.running.delete(running);
+    }
+  }
+
+  /** Releases every graph, after the runs in progress. Running again is an error. */
+  async dispose(): Promise<void> {
+    this.isDisposed = true;
+    for (const key of [...this.compiled.keys()]) this.evict(key);
+    await Promise.all(this.releases);
+  }
+
+  private compile(entries: readonly [string, HostTensor][]): Compiled {
+    const name = this.options.name ?? 'function';
+    if (this.isDisposed) throw new Error(`"${name}" was disposed`);
+    const key = entries
+      .map(([input, { dtype, shape }]) => `${input}:${dtype}[${shape.join()}]`)
+      .sort()
+      .join(' ');
+    const known = this.compiled.get(key);
+    // Moved to the end: the map's order is the order of last use.
+    this.compiled.delete(key);
+    const compiled = known ?? this.build(name, key, Object.fromEntries(entries));
+    this.compiled.set(key, compiled);
+    const [oldest] = this.compiled.keys();
+    if (this.compiled.size > (this.options.maxSignatures ?? 16)) this.evict(oldest as string);
+    return compiled;
+  }
+
+  private build(name: string, key: string, inputs: Readonly<Record<string, HostTensor>>): Compiled {
+    const { model, outputs, nodes } = record(name, this.fn, inputs);
+    this.counts.recordings++;
+    this.counts.nodes = nodes;
+    this.counts.modelBytes = model.byteLength;
+    const session = InferenceSession.create(model, {
+      executionProviders: [...(this.options.executionProviders ?? ['cpu'])],
+      interOpNumThreads: 1,
+      graphOptimizationLevel: 'all',
+      extra: { session: { intra_op: { allow_spinning: this.options.spinning === true ? '1' : '0' } } },
+      ...(this.options.threads === undefined ? {} : { intraOpNumThreads: this.options.threads }),
+    });
+    const compiled: Compiled = { session, outputs, running: new Set() };
+    session.catch(() => {
+      if (this.compiled.get(key) === compiled) this.compiled.delete(key);
+    });
+    return compiled;
+  }
+
+  /** Forgets a graph, and releases its memory when nothing runs in it any more. */
+  private evict(key: string): void {
+    const compiled = this.compiled.get(key);
+    if (compiled === undefined) return;
+    this.compiled.delete(key);
+    const release = async (): Promise<void> => {
+      await Promise.allSettled(compiled.running);
+      await (await compiled.session).release();
+    };
+    // A session that could not be made has nothing to release; its runs have reported why.
+    const released = release().catch(() => undefined);
+    this.releases.add(released);
+    void released.then(() => this.releases.delete(released));
+  }
+}

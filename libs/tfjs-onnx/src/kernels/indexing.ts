@@ -1,0 +1,168 @@
+import * as tf from '@tensorflow/tfjs';
+import { type ElementType, sizeOf } from '../host-tensor';
+import type { OnnxValue } from '../onnx-graph';
+import { dimAt, type Recorded, type Recording } from '../recording';
+import { assertType, type Kernel, required } from './kernel';
+
+/** Largest one-hot matrix of a segment sum, in elements (64 MiB of float32). Above it, the sum is done in pieces. */
+const MAX_ONE_HOT = 2 ** 24;
+
+/**
+ * Negative indices mean "from the end" in ONNX and are out of range in tfjs: they become `outside`, which every operator
+ * treats as out of range (Gather fails, OneHot is off).
+ */
+function withoutNegatives(recording: Recording, indices: Recorded, outside: number): Recorded {
+  assertType('an index', indices, 'int32');
+  if (indices.host?.().every((index) => index >= 0)) return indices;
+  const isNegative = recording.elementwise('Less', [indices, recording.scalar(0, 'int32')], 'bool');
+  return recording.select(isNegative, recording.scalar(outside, 'int32'), indices);
+}
+
+/** Rows of x by index. An index outside 0..size−1 fails the run. */
+const gather: Kernel = (recording, inputs, attrs) => {
+  const x = required(inputs, 'x');
+  const { axis, batchDims } = attrs as tf.GatherV2Attrs;
+  const [along] = tf.util.parseAxisParam(axis, [...x.shape]) as [number];
+  const size = dimAt(x.shape, along);
+  const indices = withoutNegatives(recording, required(inputs, 'indices'), size);
+  if (batchDims) return gatherBatched(recording, x, indices, along, batchDims);
+  const shape = [...x.shape.slice(0, along), ...indices.shape, ...x.shape.slice(along + 1)];
+  const value = recording.graph.op('Gather', [recording.full(x), recording.full(indices)], { axis: along });
+  return recording.symbolic(value, x.dtype, shape);
+};
+
+/** The batches laid end to end on one axis, gathered with indices moved by the batch's start. */
+function gatherBatched(
+  recording: Recording,
+  x: Recorded,
+  indices: Recorded,
+  axis: number,
+  batchDims: number,
+): Recorded {
+  const info = tf.backend_util.segment_util.collectGatherOpShapeInfo(
+    { shape: [...x.shape] } as tf.TensorInfo,
+    { shape: [...indices.shape] } as tf.TensorInfo,
+    axis,
+    batchDims,
+  );
+  const { batchSize, outerSize, dimSize, sliceSize } = info;
+  const perBatch = sizeOf(indices.shape) / batchSize;
+  const rows = recording.transpose(recording.reshape(x, [batchSize, outerSize, dimSize, sliceSize]), [0, 2, 1, 3]);
+  const flat = recording.reshape(rows, [batchSize * dimSize, outerSize, sliceSize]);
+  // An index past its batch would read the next batch, so it is moved past the end of all.
+  const isPast = recording.elementwise('GreaterOrEqual', [indices, recording.scalar(dimSize, 'int32')], 'bool');
+  const outside = recording.scalar(batchSize * dimSize, 'int32');
+  const local = recording.reshape(recording.select(isPast, outside, indices), [batchSize, perBatch]);
+  const starts = Int32Array.from({ length: batchSize }, (_, batch) => batch * dimSize);
+  const moved = recording.elementwise('Add', [local, recording.constant(starts, 'int32', [batchSize, 1])], 'int32');
+  const value = recording.graph.op('Gather', [recording.full(flat), recording.full(moved)], { axis: 0 });
+  const gathered = recording.symbolic(value, x.dtype, [batchSize, perBatch, outerSize, sliceSize]);
+  return recording.reshape(recording.transpose(gathered, [0, 2, 1, 3]), info.outputShape);
+}
+
+const oneHot: Kernel = (recording, inputs, attrs) => {
+  const { dtype, depth, onValue, offValue } = attrs as tf.OneHotAttrs;
+  const indices = withoutNegatives(recording, required(inputs, 'indices'), depth);
+  const shape = [...indices.shape, depth];
+  const value = oneHotValue(recording, recording.full(indices), depth, -1, [offValue, onValue]);
+  const asFloat = recording.symbolic(value, 'float32', shape);
+  const result = recording.cast(asFloat, dtype as ElementType);
+  if (result !== asFloat) result.asFloat = asFloat;
+  return result;
+};
+
+function oneHotValue(
+  recording: Recording,
+  indices: OnnxValue,
+  depth: number,
+  axis: number,
+  values: readonly [number, number] = [0, 1],
+): OnnxValue {
+  const { graph } = recording;
+  const depthValue = graph.constant(Int32Array.of(depth), []);
+  return graph.op('OneHot', [indices, depthValue, graph.constant(Float32Array.from(values))], { axis });
+}
+
+/**
+ * Sum of the rows of x that have the same segment id: the gradient of gather. Rows with an id outside the segments are
+ * dropped. ScatterND(add) would be the obvious operator, but onnxruntime's is wrong on several threads
+ * (github.com/microsoft/onnxruntime/issues/18048), so the sum is a product oneHot(ids)ᵀ · x, which is deterministic.
+ * With many segments and few rows (an embedding of a large vocabulary) only the ids that occur are summed, and then put
+ * in their places; those are distinct, so that scatter has no race. Peak memory is bounded by MAX_ONE_HOT.
+ */
+const unsortedSegmentSum: Kernel = (recording, inputs, attrs) => {
+  const x = required(inputs, 'x');
+  const segmentIds = required(inputs, 'segmentIds');
+  const { numSegments } = attrs as tf.UnsortedSegmentSumAttrs;
+  assertType('UnsortedSegmentSum', x, 'float32');
+  if (segmentIds.shape.length !== 1) throw new RangeError('segment ids must have one dimension');
+  const rowShape = x.shape.slice(1);
+  const count = dimAt(segmentIds.shape, 0);
+  const flat = recording.full(recording.reshape(x, [count, sizeOf(rowShape)]));
+  const ids = recording.full(withoutNegatives(recording, segmentIds, numSegments));
+  const sums =
+    numSegments <= 2 * count
+      ? denseSegments(recording, flat, ids, numSegments, count)
+      : sparseSegments(recording, flat, ids, numSegments, count);
+  return recording.reshape(recording.symbolic(sums, 'float32', [numSegments, sizeOf(rowShape)]), [
+    numSegments,
+    ...rowShape,
+  ]);
+};
+
+/** `[rows, D]` sums of x `[count, D]` by ids in 0..rows−1; other ids are dropped. */
+function denseSegments(recording: Recording, x: OnnxValue, ids: OnnxValue, rows: number, count: number): OnnxValue {
+  const { graph } = recording;
+  const step = Math.max(1, Math.floor(MAX_ONE_HOT / Math.max(1, count)));
+  const pieces: OnnxValue[] = [];
+  for (let start = 0; start < rows; start += step) {
+    const depth = Math.min(step, rows - start);
+    const outside = graph.constant(Int32Array.of(depth), []);
+    let local = ids;
+    if (start > 0) {
+      const moved = graph.op('Sub', [ids, graph.constant(Int32Array.of(start), [])]);
+      local = graph.op('Where', [graph.op('Less', [moved, graph.constant(Int32Array.of(0), [])]), outside, moved]);
+    }
+    pieces.push(graph.op('MatMul', [oneHotValue(recording, local, depth, 0), x]));
+  }
+  return pieces.length === 1 ? (pieces[0] as OnnxValue) : graph.op('Concat', pieces, { axis: 0 });
+}
+
+/** The same by way of the distinct ids: at most `count` sums, scattered into zeros. */
+function sparseSegments(recording: Recording, x: OnnxValue, ids: OnnxValue, rows: number, count: number): OnnxValue {
+  const { graph } = recording;
+  const width = graph.op('Slice', [graph.op('Shape', [x]), graph.int64(1), graph.int64(2)]);
+  const [distinct, , inverse] = graph.ops('Unique', [graph.cast(ids, 'int64')], 4, { sorted: 1 }) as [
+    OnnxValue,
+    OnnxValue,
+    OnnxValue,
+    OnnxValue,
+  ];
+  const sums = denseSegments(recording, x, graph.cast(inverse, 'int32'), count, count);
+  const used = graph.op('Slice', [sums, graph.int64(0), graph.op('Shape', [distinct]), graph.int64(0)]);
+  // One row more than there are segments takes the dropped ids.
+  const zeros = graph.op('ConstantOfShape', [graph.op('Concat', [graph.int64(rows + 1), width], { axis: 0 })]);
+  const inRange = graph.op('Min', [distinct, graph.int64(rows)]);
+  const scattered = graph.op('ScatterND', [zeros, graph.op('Unsqueeze', [inRange, graph.int64(1)]), used]);
+  return graph.op('Slice', [scattered, graph.int64(0), graph.int64(rows), graph.int64(0)]);
+}
+
+/** A condition of one dimension chooses whole rows of values of more dimensions. */
+const select: Kernel = (recording, inputs) => {
+  const condition = required(inputs, 'condition');
+  const t = required(inputs, 't');
+  const e = required(inputs, 'e');
+  const dtype = tf.upcastType(t.dtype, e.dtype) as ElementType;
+  const rows = condition.shape.length === 1 && t.shape.length > 1;
+  const aligned = rows
+    ? recording.reshape(condition, [...condition.shape, ...t.shape.slice(1).map(() => 1)])
+    : condition;
+  return recording.select(recording.cast(aligned, 'bool'), recording.cast(t, dtype), recording.cast(e, dtype));
+};
+
+export const indexingKernels: Readonly<Record<string, Kernel>> = {
+  GatherV2: gather,
+  OneHot: oneHot,
+  Select: select,
+  UnsortedSegmentSum: unsortedSegmentSum,
+};

@@ -1,0 +1,17 @@
+import { creationKernels } from './creation';
+import { elementwiseKernels } from './elementwise';
+import { indexingKernels } from './indexing';
+import type { Kernel } from './kernel';
+import { matmulKernels } from './matmul';
+import { reductionKernels } from './reduction';
+import { shapeKernels } from './shape';
+
+/** Every tfjs kernel that can be recorded, by tfjs' name. */
+export const kernels: Readonly<Record<string, Kernel>> = {
+  ...creationKernels,
+  ...elementwiseKernels,
+  ...indexingKernels,
+  ...matmulKernels,
+  ...reductionKernels,
+  ...shapeKernels,
+};

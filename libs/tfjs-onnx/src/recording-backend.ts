@@ -1,0 +1,281 @@
+import * as tf from '@tensorflow/tfjs';
+import { type ElementType, type HostData, hostData } from './host-tensor';
+import { kernels } from './kernels/kernel-table';
+import { type Recorded, Recording } from './recording';
+
+/** Name under which the backend is registered in tfjs. */
+export const RECORDING_BACKEND = 'onnx';
+
+interface Entry {
+  readonly tensor: Recorded;
+  refCount: number;
+}
+
+type KernelInput = tf.TensorInfo | null | undefined;
+
+/**
+ * A tfjs backend that computes nothing: a kernel adds a node to the recording that is open. Outside a recording it only
+ * refuses, so it must not be chosen with tf.setBackend; `record` and CompiledFunction switch to it and back.
+ */
+class RecordingBackend extends tf.KernelBackend {
+  recording: Recording | null = null;
+  private entries = new Map<object, Entry>();
+  private outside = new WeakMap<object, Recorded>();
+
+  /** What the open recording knows of an input of a kernel. */
+  recorded(info: tf.TensorInfo): Recorded {
+    return this.entries.get(info.dataId)?.tensor ?? this.captured(info);
+  }
+
+  add(tensor: Recorded): tf.TensorInfo {
+    const dataId = {};
+    this.entries.set(dataId, { tensor, refCount: 1 });
+    return { dataId, shape: [...tensor.shape], dtype: tensor.dtype };
+  }
+
+  /** Takes what tensors are left at the end of a recording out of tfjs' books, and forgets them. */
+  close(): void {
+    const left = [...this.entries];
+    this.recording = null;
+    for (const [dataId, { tensor, refCount }] of left) {
+      const size = tensor.shape.reduce((product, dim) => product * dim, 1);
+      const standIn = { dataId, dtype: tensor.dtype, shape: tensor.shape, size } as unknown as tf.Tensor;
+      for (let count = 0; count < refCount; count++) tf.engine().disposeTensor(standIn);
+    }
+    this.entries = new Map();
+    this.outside = new WeakMap();
+  }
+
+  override write(values: tf.BackendValues, shape: number[], dtype: tf.DataType): object {
+    if (this.recording === null) throw new Error(NOT_RECORDING);
+    return this.add(constant(this.recording, values, dtype, shape)).dataId;
+  }
+
+  override move(): void {
+    throw new Error('a recording leaves the tensors of other backends where they are');
+  }
+
+  override readSync(dataId: object): tf.BackendValues {
+    const tensor = this.entries.get(dataId)?.tensor;
+    if (tensor === undefined) throw new Error('this tensor belongs to a recording that has ended');
+    if (tensor.host === null) {
+      throw new Error(
+        `a recorded tensor (${tensor.dtype}[${tensor.shape.join()}]) has no values while its graph is being recorded; ` +
+          'return it from the function and read the result of run(), or compute the value outside and pass it as an input',
+      );
+    }
+    return tensor.host();
+  }
+
+  override async read(dataId: object): Promise<tf.BackendValues> {
+    return this.readSync(dataId);
+  }
+
+  override disposeData(dataId: object, force = false): boolean {
+    const entry = this.entries.get(dataId);
+    if (entry === undefined) return true;
+    entry.refCount--;
+    if (!force && entry.refCount > 0) return false;
+    this.entries.delete(dataId);
+    return true;
+  }
+
+  override incRef(dataId: object): void {
+    const entry = this.entries.get(dataId);
+    if (entry !== undefined) entry.refCount++;
+    // tf.variable(tensor of another backend): its owner counts.
+    else
+      Object.values(tf.engine().registry)
+        .find((other) => other !== this && other.refCount(dataId) > 0)
+        ?.incRef(dataId);
+  }
+
+  override refCount(dataId: object): number {
+    return this.entries.get(dataId)?.refCount ?? 0;
+  }
+
+  override numDataIds(): number {
+    return this.entries.size;
+  }
+
+  override memory(): { unreliable: boolean } {
+    return { unreliable: true };
+  }
+
+  override floatPrecision(): 16 | 32 {
+    return 32;
+  }
+
+  override epsilon(): number {
+    return 1e-7;
+  }
+
+  override timerAvailable(): boolean {
+    return false;
+  }
+
+  override dispose(): void {
+    this.entries.clear();
+  }
+
+  /** A tensor of another backend is copied into the graph as a constant; a variable would go stale there. */
+  private captured(info: tf.TensorInfo): Recorded {
+    const known = this.outside.get(info.dataId);
+    if (known !== undefined) return known;
+    if (this.recording === null) throw new Error(NOT_RECORDING);
+    if (info instanceof tf.Variable) {
+      throw new Error(
+        `variable "${info.name}" was made outside the recorded function; ` +
+          'pass its values as an input, else the graph would keep the values of today',
+      );
+    }
+    const tensor = constant(this.recording, tf.engine().readSync(info.dataId), info.dtype, info.shape);
+    this.outside.set(info.dataId, tensor);
+    return tensor;
+  }
+}
+
+const NOT_RECORDING = `the ${RECORDING_BACKEND} backend computes nothing by itself; use it through CompiledFunction`;
+
+function constant(
+  recording: Recording,
+  values: tf.BackendValues,
+  dtype: tf.DataType,
+  shape: readonly number[],
+): Recorded {
+  const type = elementType(dtype);
+  // tfjs' cpu backend keeps some int32 tensors (oneHot) in a Float32Array.
+  const exact = values.constructor === hostData(type, 0).constructor;
+  return recording.constant(exact ? (values as HostData) : hostData(type, values as HostData), type, shape);
+}
+
+function elementType(dtype: tf.DataType): ElementType {
+  if (dtype === 'float32' || dtype === 'int32' || dtype === 'bool') return dtype;
+  throw new Error(`${dtype} tensors cannot be recorded, only float32, int32 and bool`);
+}
+
+let backend: RecordingBackend | null = null;
+
+/**
+ * Registers the backend with tfjs, with the lowest priority, so that tfjs never chooses it by itself. Registering again
+ * does nothing. CompiledFunction does it on its own.
+ */
+export function registerRecordingBackend(): void {
+  if (backend !== null && tf.engine().findBackendFactory(RECORDING_BACKEND) !== null) return;
+  const instance = new RecordingBackend();
+  tf.registerBackend(RECORDING_BACKEND, () => instance, 0);
+  for (const [kernelName, kernel] of Object.entries(kernels)) {
+    if (tf.getKernel(kernelName, RECORDING_BACKEND) !== undefined) tf.unregisterKernel(kernelName, RECORDING_BACKEND);
+    tf.registerKernel({
+      kernelName,
+      backendName: RECORDING_BACKEND,
+      kernelFunc: ({ inputs, attrs }) => {
+        const { recording } = instance;
+        if (recording === null) throw new Error(NOT_RECORDING);
+        const recorded: Record<string, Recorded> = {};
+        for (const [name, input] of Object.entries(inputs as Record<string, KernelInput>)) {
+          if (input !== null && input !== undefined) recorded[name] = instance.recorded(input);
+        }
+        const result = kernel(recording, recorded, attrs ?? {});
+        return Array.isArray(result) ? result.map((tensor) => instance.add(tensor)) : instance.add(result);
+      },
+    });
+  }
+  backend = instance;
+}
+
+/** A symbolic input of a graph. */
+export interface InputSignature {
+  readonly dtype: ElementType;
+  readonly shape: readonly number[];
+}
+
+/** A recorded graph, not yet compiled. */
+export interface RecordedGraph {
+  readonly model: Uint8Array;
+  readonly outputs: Readonly<Record<string, InputSignature>>;
+  /** Nodes recorded, with those that no output needs. */
+  readonly nodes: number;
+}
+
+/** Names of graph inputs and outputs: one tensor may be an input and an output under the same name. */
+export const inputName = (name: string): string => `in:${name}`;
+export const outputName = (name: string): string => `out:${name}`;
+
+/**
+ * Runs `fn` once on symbolic inputs and returns the graph of what it did. Synchronous; the backend that was active is
+ * active again afterwards, also when `fn` throws, and no tensor is left behind.
+ * @throws Error for a kernel that cannot be recorded, for reading a recorded tensor, and whatever `fn` throws
+ */
+export function record(
+  name: string,
+  fn: (inputs: Record<string, tf.Tensor>) => Record<string, tf.Tensor>,
+  signature: Readonly<Record<string, InputSignature>>,
+): RecordedGraph {
+  registerRecordingBackend();
+  const active = backend as RecordingBackend;
+  if (active.recording !== null) throw new Error(`"${name}" was called while another function is being recorded`);
+  const previous = tf.getBackend();
+  const variables = new Set(Object.keys(tf.engine().registeredVariables));
+  const recording = new Recording(name);
+  active.recording = recording;
+  activate(RECORDING_BACKEND);
+  try {
+    let graph: RecordedGraph | null = null;
+    tf.tidy(() => {
+      graph = trace(active, recording, fn, signature);
+    });
+    return graph as unknown as RecordedGraph;
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    for (const [key, variable] of Object.entries(tf.engine().registeredVariables)) {
+      if (!variables.has(key)) variable.dispose();
+    }
+    active.close();
+    activate(previous);
+  }
+}
+
+function trace(
+  active: RecordingBackend,
+  recording: Recording,
+  fn: (inputs: Record<string, tf.Tensor>) => Record<string, tf.Tensor>,
+  signature: Readonly<Record<string, InputSignature>>,
+): RecordedGraph {
+  const inputs: Record<string, tf.Tensor> = {};
+  for (const [name, { dtype, shape }] of Object.entries(signature)) {
+    const value = recording.graph.input(inputName(name), dtype, shape);
+    inputs[name] = tf.engine().makeTensorFromTensorInfo(active.add(recording.symbolic(value, dtype, shape)), active);
+  }
+  const results: unknown = fn(inputs);
+  if (typeof results !== 'object' || results === null || results instanceof Promise) {
+    throw new TypeError('the recorded function must return an object of tensors, synchronously');
+  }
+  const outputs: Record<string, InputSignature> = {};
+  for (const [name, result] of Object.entries(results as Record<string, unknown>)) {
+    if (!(result instanceof tf.Tensor))
+      throw new TypeError(`output "${name}" of the recorded function is not a tensor`);
+    const tensor = active.recorded(result);
+    // Reshape and cast may share a value's record; the tensor itself says what it is.
+    outputs[name] = { dtype: tensor.dtype, shape: result.shape };
+    recording.graph.output(outputName(name), recording.full(tensor), tensor.dtype, result.shape);
+  }
+  return { model: recording.graph.toBytes(), outputs, nodes: recording.graph.nodeCount };
+}
+
+/** tf.setBackend is asynchronous only for a backend that is not made yet; both sides of a recording are. */
+function activate(name: string): void {
+  void tf.setBackend(name);
+  if (tf.getBackend() !== name) throw new Error(`tfjs did not switch to the ${name} backend`);
+}
+
+function explained(error: unknown): unknown {
+  const missing = error instanceof Error && /^Kernel '(\w+)' not registered for backend 'onnx'/.exec(error.message);
+  if (!missing) return error;
+  return new Error(
+    `kernel ${missing[1]} cannot be recorded as ONNX; compose it from other ops (tf.customGrad gives it a gradient), ` +
+      'compute it outside and pass it as an input, or add it to libs/tfjs-onnx/src/kernels',
+    { cause: error },
+  );
+}
