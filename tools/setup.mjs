@@ -30,7 +30,9 @@ export function checkNode() {
 
 /** Installs the packages when there are none, or when the lock file has changed since. */
 export function ensureInstalled() {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const stamp = join(root, 'node_modules', '.hindcast-lock');
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
@@ -47,7 +49,8 @@ export function ensureInstalled() {
 /** Compiles what changed (incremental). */
 export function ensureBuilt() {
   const generate = join(root, 'apps/dispatcher/prisma/generate.mjs');
-  if (existsSync(generate) && run(process.execPath, [generate]) !== 0) giveUp('The Prisma client could not be generated; see above.');
+  if (existsSync(generate) && run(process.execPath, [generate]) !== 0)
+    giveUp('The Prisma client could not be generated; see above.');
   if (!existsSync(join(root, 'apps/simulator/dist/main.js'))) say('Compiling (about half a minute the first time)…');
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   if (run(process.execPath, [tsc, '-b', 'tsconfig.build.json']) !== 0) giveUp('The build failed; see above.');
@@ -55,7 +58,13 @@ export function ensureBuilt() {
 
 /** Path of nats-server: `NATS_SERVER_BIN`, the PATH, or the usual folders outside it. */
 export function findNatsServer() {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin', join(process.env.HOME ?? '/', 'go/bin')];
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/sbin',
+    '/usr/local/bin',
+    '/opt/homebrew/bin',
+    join(process.env.HOME ?? '/', 'go/bin'),
+  ];
   const candidates = [process.env.NATS_SERVER_BIN, ...folders.map((folder) => join(folder, 'nats-server'))];
   return candidates.find((path) => {
     try {
@@ -73,13 +82,19 @@ const has = (command) => spawnSync('sh', ['-c', `command -v ${command}`], { stdi
 export function ensureNatsServer() {
   const found = findNatsServer();
   if (found) return found;
-  const asRoot = process.getuid?.() === 0 ? [] : has('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo', '-n'] : null;
+  const asRoot =
+    process.getuid?.() === 0
+      ? []
+      : has('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0
+        ? ['sudo', '-n']
+        : null;
   if (has('brew')) {
     say('Installing nats-server (brew)…');
     run('brew', ['install', 'nats-server']);
   } else if (has('apt-get') && asRoot) {
     say('Installing nats-server (apt-get)…');
-    const apt = (...args) => run(asRoot[0] ?? 'apt-get', [...asRoot.slice(1), ...(asRoot.length ? ['apt-get'] : []), ...args]);
+    const apt = (...args) =>
+      run(asRoot[0] ?? 'apt-get', [...asRoot.slice(1), ...(asRoot.length ? ['apt-get'] : []), ...args]);
     if (apt('install', '-y', '-q', 'nats-server') !== 0) {
       apt('update', '-q');
       apt('install', '-y', '-q', 'nats-server');

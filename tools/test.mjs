@@ -13,10 +13,14 @@ const args = process.argv.slice(2);
 /** Runs jest once and returns its counts; a suite that did not even load counts as one failure. */
 function runJest(name, ...options) {
   const outputFile = join(folder, `${name}.json`);
-  const { status } = spawnSync(process.execPath, [jest, '--json', `--outputFile=${outputFile}`, '--silent=false', ...options, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [jest, '--json', `--outputFile=${outputFile}`, '--silent=false', ...options, ...args],
+    {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   try {
     const result = JSON.parse(readFileSync(outputFile, 'utf8'));
     return { passed: result.numPassedTests, failed: result.numFailedTests + result.numRuntimeErrorTestSuites };

@@ -1,0 +1,72 @@
+import { heldOutQuestions } from '@hindcast/seed-world';
+import { Command, Option } from 'commander';
+import { join } from 'node:path';
+import { ChatClient } from '../client';
+import { addDemoFlags, wholeNumber, type DemoFlags } from '../options';
+import { say } from '../progress';
+import { BASE_MODEL, CURRENT_MODEL, printReport, runDemo } from '../run-demo';
+import { root, withStack } from '../start-stack';
+import type { Stack } from '../stack/stack';
+
+interface Flags extends DemoFlags {
+  readonly port?: number;
+  readonly dataDir: string;
+}
+
+export const up = addDemoFlags(
+  new Command('up').description(
+    'Starts everything on this machine, lets simulated users talk to it, shows what changed, and keeps serving.',
+  ),
+  { sessions: 24 },
+)
+  .addOption(new Option('--port <n>', 'port of the gateway (default: 8080, or any free one)').argParser(wholeNumber(1)))
+  .option('--data-dir <folder>', 'where everything is written and found again', join(root, '.data/one-machine'))
+  .action(async (flags: Flags) => {
+    await withStack(
+      {
+        dataDir: flags.dataDir,
+        ports: 'default',
+        ...(flags.port === undefined ? {} : { gatewayPort: flags.port }),
+        method: flags.method,
+        feedback: flags.feedback,
+        seed: flags.seed,
+        environmentWins: true,
+      },
+      async (stack) => {
+        if (flags.sessions > 0) {
+          printReport(await runDemo(stack, flags, flags.patience * 1000));
+          await printBothAnswers(stack, flags.seed);
+        }
+        printHowToChat(stack);
+        await new Promise<never>(() => setInterval(() => undefined, 60_000)); // serves until Ctrl-C
+      },
+    );
+  });
+
+async function printBothAnswers(stack: Stack, seed: number): Promise<void> {
+  const client = new ChatClient(stack.gatewayUrl);
+  const [question] = heldOutQuestions(`${seed}/shown`, 1);
+  const messages = [{ role: 'user' as const, content: question!.text }];
+  say();
+  say(`One question that nobody asked before: ${question!.text}`);
+  for (const [who, model] of [
+    ['seed model', BASE_MODEL],
+    ['last version', CURRENT_MODEL],
+  ] as const) {
+    const { text } = await client.ask({ model, messages, seed, turnType: 'side' });
+    say(`  ${who.padEnd(12)}  ${text.replaceAll('\n', '\n                ')}`);
+  }
+}
+
+function printHowToChat(stack: Stack): void {
+  say();
+  say(
+    `Serving at ${stack.gatewayUrl}/v1 (logs in ${stack.logFolder}). Every answer you react to trains the model. Ctrl-C stops everything.`,
+  );
+  say();
+  say(`curl -N ${stack.gatewayUrl}/v1/chat/completions -H 'content-type: application/json' \\`);
+  say(
+    `  -d '{"model":"${CURRENT_MODEL}","stream":true,"max_tokens":120,"messages":[{"role":"user","content":"What is a planet?"}]}'`,
+  );
+  say();
+}

@@ -1,0 +1,64 @@
+import { LedgerStatus } from '@hindcast/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Stack } from './stack/stack';
+
+const Status = LedgerStatus.pick({ turns: true, cases: true, waitingSamples: true, policyVersion: true }).extend({
+  batchSize: z.int().positive().nullable(),
+  samplesTrained: z.int().nonnegative(),
+  steps: z.int().nonnegative(),
+  versionsPublished: z.int().nonnegative(),
+  reasons: z.record(z.string(), z.int()),
+});
+export type Status = z.infer<typeof Status>;
+
+const POLL_MS = 50;
+/** An answer that was released before its capture was stored is announced late, or never. */
+const CAPTURE_PATIENCE_MS = 5_000;
+
+export async function status(gatewayUrl: string): Promise<Status> {
+  const response = await fetch(`${gatewayUrl}/v1/status`, { signal: AbortSignal.timeout(5_000) });
+  if (!response.ok) throw new Error(`/v1/status answered ${response.status}`);
+  return Status.parse(await response.json());
+}
+
+/**
+ * Waits until the ledger knows `captured` turns, has decided all of them, and a due step is published or refused. Parts that are away
+ * are waited for; `onWaiting` says for what.
+ */
+export async function whenSettled(
+  stack: Stack,
+  captured: number,
+  options: { readonly patienceMs: number; readonly onWaiting: (message: string) => void },
+): Promise<Status> {
+  const start = performance.now();
+  let saidAt = start;
+  for (;;) {
+    const now = await status(stack.gatewayUrl).catch(() => null);
+    const elapsed = performance.now() - start;
+    if (now) {
+      const known = now.turns.captured >= captured || elapsed > CAPTURE_PATIENCE_MS;
+      const stepDue = now.batchSize !== null && now.waitingSamples >= now.batchSize;
+      if (known && now.cases.deciding === 0 && !stepDue) return now;
+    }
+    if (elapsed > options.patienceMs)
+      throw new Error(
+        `turns were not settled within ${Math.round(options.patienceMs / 1000)} s: ${JSON.stringify(now)}`,
+      );
+    if (performance.now() - saidAt > 5_000) {
+      saidAt = performance.now();
+      options.onWaiting(waitingFor(stack, now));
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function waitingFor(stack: Stack, now: Status | null): string {
+  const [ended] = stack.ended();
+  if (ended) {
+    const how = ended.ending!.signal ?? `code ${ended.ending!.code}`;
+    return `${ended.name} ended (${how}); start it again with: npm run service -- ${ended.name} --env-file ${stack.envFile(ended.name)}`;
+  }
+  if (!now) return 'waiting for the ledger';
+  return `waiting: ${now.cases.deciding} turns to decide, ${now.waitingSamples} samples for a step of ${now.batchSize ?? '?'}`;
+}

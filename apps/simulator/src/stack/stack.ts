@@ -1,0 +1,169 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '../config';
+import { Child } from './child';
+import { startNatsServer } from './nats-server';
+import { freeOrAny } from './ports';
+
+/** The apps in the order in which they start; each needs only what stands before it. */
+const APPS = ['engine', 'demo-judge', 'dispatcher', 'trainer', 'judge-svc', 'teacher-svc', 'gateway'] as const;
+export type App = (typeof APPS)[number];
+
+const DEFAULT_PORTS: Readonly<Record<App | 'nats-server', number>> = {
+  'nats-server': 4222,
+  engine: 8000,
+  'demo-judge': 8001,
+  gateway: 8080,
+  'judge-svc': 8081,
+  'teacher-svc': 8082,
+  dispatcher: 8083,
+  trainer: 8084,
+};
+
+export interface StackOptions {
+  /** Repository root: the services' working directory. */
+  readonly root: string;
+  /** Everything that the stack writes lies below it. Absolute. */
+  readonly dataDir: string;
+  readonly natsServerBinary: string;
+  /** The documented ports where they are free, or any free ones. */
+  readonly ports: 'default' | 'any';
+  readonly gatewayPort?: number;
+  /** Settings for all services. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Uses this judge in place of the demo judge. */
+  readonly judgeBaseUrl?: string;
+  readonly onStarted?: (app: App | 'nats-server', started: number, of: number) => void;
+}
+
+/** Every process of Hindcast on this machine. */
+export class Stack {
+  private readonly children: Child[] = [];
+  private readonly ports = new Map<App, number>();
+  private readonly endedByUs = new Set<Child>();
+
+  private constructor(private readonly options: StackOptions) {}
+
+  /** Starts all of it; when one part does not start, ends the others and throws. */
+  static async start(options: StackOptions): Promise<Stack> {
+    const stack = new Stack(options);
+    try {
+      await stack.startAll();
+      return stack;
+    } catch (error) {
+      await stack.stop();
+      throw error;
+    }
+  }
+
+  get gatewayUrl(): string {
+    return this.url('gateway');
+  }
+  get engineUrl(): string {
+    return this.url('engine');
+  }
+  get policyDir(): string {
+    return join(this.options.dataDir, 'policies');
+  }
+  get logFolder(): string {
+    return join(this.options.dataDir, 'logs');
+  }
+
+  /** Processes that ended without being asked to. */
+  ended(): Child[] {
+    return this.children.filter((child) => child.ending !== null && !this.endedByUs.has(child));
+  }
+
+  /** File with an app's environment, for `npm run service -- <app> --env-file FILE`. */
+  envFile(app: string): string {
+    return join(this.options.dataDir, 'env', `${app}.env`);
+  }
+
+  /** Ends everything, last started first. */
+  async stop(): Promise<void> {
+    for (const child of [...this.children].reverse()) {
+      this.endedByUs.add(child);
+      await child.stop();
+    }
+  }
+
+  private async startAll(): Promise<void> {
+    const { options } = this;
+    for (const folder of ['logs', 'env', 'nats']) mkdirSync(join(options.dataDir, folder), { recursive: true });
+    const apps = APPS.filter((app) => app !== 'demo-judge' || options.judgeBaseUrl === undefined);
+    const port = async (app: App | 'nats-server'): Promise<number> =>
+      options.ports === 'any' ? 0 : freeOrAny(DEFAULT_PORTS[app]);
+
+    const nats = await startNatsServer(
+      options.natsServerBinary,
+      join(options.dataDir, 'nats'),
+      await port('nats-server'),
+      join(this.logFolder, 'nats-server.log'),
+    );
+    this.children.push(nats.child);
+    options.onStarted?.('nats-server', 1, apps.length + 1);
+
+    for (const [i, app] of apps.entries()) {
+      const wished = app === 'gateway' && options.gatewayPort !== undefined ? options.gatewayPort : await port(app);
+      await this.startApp(app, wished, nats.url);
+      options.onStarted?.(app, i + 2, apps.length + 1);
+    }
+  }
+
+  private async startApp(app: App, port: number, natsUrl: string): Promise<void> {
+    const { options } = this;
+    const settings: Record<string, string> = {
+      HOST: '127.0.0.1',
+      NATS_URL: natsUrl,
+      DATA_DIR: options.dataDir,
+      POLICY_DIR: this.policyDir,
+      ...options.settings,
+      ...(this.ports.has('engine') ? { POLICY_BASE_URL: `${this.engineUrl}/v1` } : {}),
+      ...(options.judgeBaseUrl !== undefined
+        ? { JUDGE_BASE_URL: options.judgeBaseUrl }
+        : this.ports.has('demo-judge')
+          ? { JUDGE_BASE_URL: `${this.url('demo-judge')}/v1` }
+          : {}),
+    };
+    const ready = await this.launch(app, { ...settings, PORT: String(port) });
+    this.ports.set(app, ready);
+    // With the real port, so that the app can be started again by hand where the others look for it.
+    const lines = Object.entries({ ...settings, PORT: String(ready) }).map(
+      ([name, value]) => `${name}=${JSON.stringify(value)}`,
+    );
+    writeFileSync(this.envFile(app), `${lines.join('\n')}\n`, { mode: 0o600 });
+  }
+
+  /** Resolves with the port of the ready line. */
+  private launch(app: App, settings: Record<string, string>): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const child = Child.start(app, process.execPath, [join('apps', app, 'dist/main.js')], {
+        cwd: this.options.root,
+        env: { ...environment, ...settings },
+        logFile: join(this.logFolder, `${app}.log`),
+        onLine: (line) => {
+          const port = readyPort(line);
+          if (port !== undefined) resolve(port);
+        },
+      });
+      this.children.push(child);
+      void child.whenEnded().then(() => reject(new Error(`${app} ended before it was ready; see ${child.logFile}`)));
+    });
+  }
+
+  private url(app: App): string {
+    const port = this.ports.get(app);
+    if (port === undefined) throw new Error(`${app} has not been started`);
+    return `http://127.0.0.1:${port}`;
+  }
+}
+
+function readyPort(line: string): number | undefined {
+  if (!line.includes('"ready"')) return undefined;
+  try {
+    const event = JSON.parse(line) as { event?: unknown; port?: unknown };
+    return event.event === 'ready' && typeof event.port === 'number' ? event.port : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import { join, resolve } from 'node:path';
+import { environment } from './config';
+import type { Method } from './core/report';
+import type { Feedback } from './core/user';
+import { Progress, say } from './progress';
+import { demoPreset } from './stack/preset';
+import { Stack } from './stack/stack';
+
+/** Built to apps/simulator/dist. */
+export const root = resolve(__dirname, '../../..');
+
+/** Processes of a whole stack, the broker included. */
+const PROCESSES = 8;
+
+export interface StartOptions {
+  readonly dataDir: string;
+  readonly ports: 'default' | 'any';
+  readonly gatewayPort?: number;
+  readonly method: Method;
+  readonly feedback: Feedback;
+  readonly seed: number;
+  /** Settings of the person's own environment win over the preset. */
+  readonly environmentWins: boolean;
+}
+
+/** Starts everything with the demo preset and ends it on Ctrl-C, on SIGTERM and when this program ends. */
+export async function startStack(options: StartOptions): Promise<Stack> {
+  const preset: Record<string, string> = {
+    ...demoPreset,
+    METHOD: options.method,
+    MODEL_DIR: join(root, 'models/seed'),
+    DEMO_JUDGE_NOISE: options.feedback,
+    DEMO_JUDGE_SEED: String(options.seed),
+    POLICY_MODEL: 'seed',
+    SERVED_MODEL_NAME: 'seed',
+  };
+  const own = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[0] in preset && entry[1] !== undefined && entry[1] !== '',
+  );
+  const judgeBaseUrl = options.environmentWins ? environment['JUDGE_BASE_URL'] || undefined : undefined;
+  const progress = new Progress('Starting', judgeBaseUrl === undefined ? PROCESSES : PROCESSES - 1, 100);
+  try {
+    return await Stack.start({
+      root,
+      dataDir: resolve(options.dataDir),
+      natsServerBinary: environment['NATS_SERVER_BIN'] ?? 'nats-server',
+      ports: options.ports,
+      ...(options.gatewayPort === undefined ? {} : { gatewayPort: options.gatewayPort }),
+      settings: { ...preset, ...(options.environmentWins ? Object.fromEntries(own) : {}) },
+      ...(judgeBaseUrl === undefined ? {} : { judgeBaseUrl }),
+      onStarted: (app) => progress.advance(app),
+    });
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Runs `task` with a stack; the stack ends with it, however it ends. */
+export async function withStack<T>(options: StartOptions, task: (stack: Stack) => Promise<T>): Promise<T> {
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Interrupted(signal)));
+  });
+  interrupted.catch(() => undefined);
+  const starting = startStack(options);
+  try {
+    const stack = await Promise.race([starting, interrupted]);
+    return await Promise.race([task(stack), interrupted]);
+  } finally {
+    await starting.then(
+      async (stack) => {
+        say('Stopping…');
+        await stack.stop();
+      },
+      () => undefined,
+    );
+  }
+}
+
+/** A person or a supervisor ended the program. */
+export class Interrupted extends Error {
+  constructor(readonly signal: 'SIGINT' | 'SIGTERM') {
+    super(signal);
+  }
+}
