@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
@@ -6,10 +7,12 @@ import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { HindcastError, type AppName } from '@hindcast/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Bus } from './bus';
 import { resolvedConfigForLog, type CommonConfig } from './config';
 import { SECOND_MS } from './durations';
 import { ErrorFilter } from './error.filter';
+import { httpErrorOf, openAiError } from './http-error';
 import { Health } from './health';
 import { JetStreamStrategy } from './jetstream.strategy';
 import { Log, NestLog } from './log';
@@ -113,6 +116,18 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
     // A streamed answer takes as long as it takes.
     requestTimeout: 0,
     connectionTimeout: 0,
+    // A URL or a request line that cannot be read never reaches the error filter.
+    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+      const { status, body } = httpErrorOf(error);
+      void reply.status(status).send(body);
+    },
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable) return;
+      const status = (error as NodeJS.ErrnoException).code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+      const body = JSON.stringify(openAiError(status, 'invalid-request', 'the request is not readable HTTP'));
+      const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+      socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    },
   });
   const log = new Log(options.app, options.config.LOG_LEVEL);
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -132,7 +147,6 @@ function attachStrategy(app: NestFastifyApplication, options: ServiceOptions): J
     {
       app: options.app as AppName,
       maxDeliveries: options.config.MAX_DELIVERIES,
-      replicas: options.config.NATS_REPLICAS,
       timing: { ...DEFAULT_TIMING, ...options.timing },
     },
     { nats: app.get(Nats), bus: app.get(Bus), log: app.get(Log), metrics: app.get(Metrics) },
@@ -148,13 +162,8 @@ function gateUntilStarted(app: NestFastifyApplication, state: { started: boolean
     .getInstance()
     .addHook('onRequest', async (request, reply) => {
       if (state.started || /^\/(healthz|readyz|metrics)(\?|$)/.test(request.url)) return;
-      const error = {
-        message: 'the service is starting',
-        type: 'server_error',
-        code: 'dependency-unavailable',
-        param: null,
-      };
-      await reply.status(503).header('retry-after', '1').send({ error });
+      const body = openAiError(503, 'dependency-unavailable', 'the service is starting');
+      await reply.status(503).header('retry-after', '1').send(body);
     });
 }
 
@@ -177,9 +186,9 @@ function closer(app: NestFastifyApplication, strategy: JetStreamStrategy | null,
     app.get(Health).addCheck('shutdown', () => {
       throw new Error('shutting down');
     });
-    await strategy?.drain(limitMs);
     const server = app.getHttpServer() as { closeAllConnections(): void };
     const force = setTimeout(() => server.closeAllConnections(), limitMs);
+    await strategy?.drain(limitMs);
     try {
       await app.close();
     } finally {

@@ -54,5 +54,9 @@ export class Buckets {
 async function keepFor(connection: NatsConnection, stream: string, ttlMs: number): Promise<void> {
   const manager = await jetstreamManager(connection);
   const { config } = await manager.streams.info(stream);
-  if (config.max_age !== nanos(ttlMs)) await manager.streams.update(stream, { ...config, max_age: nanos(ttlMs) });
+  const max_age = nanos(ttlMs);
+  if (config.max_age === max_age) return;
+  // The server refuses a duplicate window that is longer than the age limit.
+  const duplicate_window = Math.min(config.duplicate_window, max_age);
+  await manager.streams.update(stream, { ...config, max_age, duplicate_window });
 }

@@ -36,12 +36,15 @@ interface DeliveryOptions {
 }
 
 type Message = Envelope<unknown>;
+type Outcome = 'acked' | 'retried' | 'waited' | 'dead' | 'terminated' | 'returned';
 
 /** One message in the hands of this process, from its arrival to its acknowledgement, return or burial. */
 export class Delivery {
   /** Resolves once the message is settled; never rejects. */
   readonly settled: Promise<void>;
   private message: JsMsg;
+  private readonly incarnation: string | null;
+  private readonly heartbeat: NodeJS.Timeout;
   private returned = false;
   private wakeUp: () => void = () => undefined;
 
@@ -53,9 +56,12 @@ export class Delivery {
     this.message = message;
     options.shutdown.addEventListener('abort', this.onShutdown);
     // A handler may take hours. The server hears of it three times per acknowledgement wait.
-    const heartbeat = setInterval(() => this.message.working(), options.timing.ackWaitMs / 3);
+    this.incarnation = options.nats.incarnation(options.stream);
+    this.heartbeat = setInterval(() => {
+      if (options.nats.connected) this.message.working();
+    }, options.timing.ackWaitMs / 3);
     this.settled = this.run().finally(() => {
-      clearInterval(heartbeat);
+      clearInterval(this.heartbeat);
       options.shutdown.removeEventListener('abort', this.onShutdown);
     });
   }
@@ -72,8 +78,22 @@ export class Delivery {
   giveBack(): void {
     if (this.returned) return;
     this.returned = true;
-    this.message.nak();
+    clearInterval(this.heartbeat);
+    // Away from the server there is nobody to tell: it comes again when its acknowledgement wait is over.
+    if (this.options.nats.connected) this.message.nak();
     this.count('returned');
+  }
+
+  /**
+   * Tells the server, once it can be reached. Never to a stream that was created anew meanwhile, where the same sequence is
+   * another message.
+   */
+  private async settle(outcome: Outcome, tell: (message: JsMsg) => void): Promise<void> {
+    const { nats, stream, shutdown } = this.options;
+    if (!nats.connected) await Promise.race([nats.whenConnected(), aborted(shutdown)]);
+    if (this.returned) return;
+    if (nats.connected && nats.incarnation(stream) === this.incarnation) tell(this.message);
+    this.count(outcome);
   }
 
   private async run(): Promise<void> {
@@ -122,8 +142,7 @@ export class Delivery {
       if (settlement.kind === 'ack') {
         crashPoint('before-ack');
         // Not waited for: a lost acknowledgement means one more delivery, which handlers must bear anyway.
-        this.message.ack();
-        return this.count('acked');
+        return this.settle('acked', (current) => current.ack());
       }
       const error = outcome.ok ? undefined : outcome.error;
       if (settlement.kind === 'bury') return this.bury(settlement.code, error, message);
@@ -151,19 +170,25 @@ export class Delivery {
     }
   }
 
-  private retry(error: unknown): void {
+  private async retry(error: unknown): Promise<void> {
     const { timing, log } = this.options;
     const { deliveryCount } = this.message.info;
     const delayMs = backoffMs(deliveryCount, timing.retryBaseMs, timing.retryMaxMs, Math.random());
     log.warn('message.failed', { subject: this.message.subject, deliveries: deliveryCount, delayMs, error });
-    this.message.nak(delayMs);
-    this.count('retried');
+    await this.settle('retried', (current) => current.nak(delayMs));
   }
 
   private async wait(attempt: number, retryAfterMs: number, error: unknown): Promise<void> {
     const { timing, log, shutdown } = this.options;
-    const delayMs = Math.max(retryAfterMs, backoffMs(attempt, timing.retryBaseMs, timing.retryMaxMs, Math.random()));
-    log.warn('message.waiting', { subject: this.message.subject, attempt, delayMs, error });
+    const longestMs = Math.max(retryAfterMs, timing.waitMaxMs);
+    const delayMs = Math.max(retryAfterMs, backoffMs(attempt, retryAfterMs, longestMs, Math.random()));
+    // Once per message: a long outage is not news each time.
+    log[attempt === 1 ? 'warn' : 'debug']('message.waiting', {
+      subject: this.message.subject,
+      attempt,
+      delayMs,
+      error,
+    });
     this.count('waited');
     if (shutdown.aborted) return;
     await new Promise<void>((resolve) => {
@@ -183,8 +208,7 @@ export class Delivery {
     // A dead letter of a dead letter would breed for ever. It stays readable in its own stream.
     if (this.isDeadLetter) {
       log.error('dead-letter.unreadable', { subject, error });
-      this.message.term();
-      return this.count('terminated');
+      return this.settle('terminated', (current) => current.term());
     }
     try {
       await this.storeDeadLetter(code, error, message);
@@ -193,8 +217,7 @@ export class Delivery {
       return this.retry(failure);
     }
     log.error('message.dead', { subject, code, deliveries: this.message.info.deliveryCount, error });
-    this.message.ack();
-    this.count('dead');
+    await this.settle('dead', (current) => current.ack());
     metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']).inc({ subject, code });
   }
 
@@ -231,9 +254,16 @@ export class Delivery {
     return contractOf(this.message.subject) === 'dead';
   }
 
-  private count(outcome: 'acked' | 'retried' | 'waited' | 'dead' | 'terminated' | 'returned'): void {
+  private count(outcome: Outcome): void {
     this.options.metrics
       .counter('messages_total', 'Messages by how their delivery ended', ['subject', 'outcome'])
       .inc({ subject: this.message.subject, outcome });
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+
+/** A check that hangs says as much as one that fails. */
+const CHECK_TIMEOUT_MS = 2_000;
 
 type Check = () => void | Promise<void>;
 
@@ -35,7 +39,7 @@ export class Health {
     await Promise.all(
       [...this.checks].map(async ([name, { check, required }]) => {
         try {
-          await check();
+          await Promise.race([check(), overdue()]);
         } catch (error) {
           (required ? waiting : degraded).push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
         }
@@ -43,4 +47,9 @@ export class Health {
     );
     return { ready: waiting.length === 0, waiting: waiting.sort(), degraded: degraded.sort() };
   }
+}
+
+async function overdue(): Promise<never> {
+  await sleep(CHECK_TIMEOUT_MS, undefined, { ref: false });
+  throw new Error('no answer');
 }

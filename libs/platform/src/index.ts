@@ -11,7 +11,7 @@ export {
   secret,
 } from './config';
 export { crashPoint, type CrashPoint } from './crash-point';
-export { ErrorFilter, httpErrorOf, type OpenAiError } from './error.filter';
+export { httpErrorOf, openAiError, type OpenAiError } from './http-error';
 export { Health, type Readiness } from './health';
 export { JetStreamStrategy, type HandlerExtras } from './jetstream.strategy';
 export { Log, withLogContext, type LogContext } from './log';

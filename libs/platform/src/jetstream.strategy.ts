@@ -20,7 +20,6 @@ export interface HandlerExtras {
 export interface StrategyOptions {
   readonly app: AppName;
   readonly maxDeliveries: number;
-  readonly replicas: number;
   readonly timing: ConsumerTiming;
 }
 
@@ -78,7 +77,6 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
         concurrency: extras.concurrency ?? 16,
         maxDeliveries: extras.maxDeliveries ?? this.options.maxDeliveries,
         waits: extras.waits ?? false,
-        replicas: this.options.replicas,
         timing: this.options.timing,
       },
       handler,

@@ -4,7 +4,7 @@ import { DependencyUnavailable } from '@hindcast/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { backoffMs } from './core/backoff';
 import { Log } from './log';
-import { ensureStreams } from './topology';
+import { ensureStreams, type StreamFact } from './topology';
 
 /** Largest message the services send, whatever more the server allows. Bytes. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
@@ -19,10 +19,11 @@ type ConnectedHook = (connection: NatsConnection) => Promise<void>;
 export class Nats {
   /** Why NATS cannot be used now; `null` while it can. */
   reason: string | null = 'not connected yet';
-  /** Replicas of the least replicated stream; `null` before the first connection. */
-  replicas: number | null = null;
 
   private current: NatsConnection | null = null;
+  /** The server can be reached; `connected` also needs streams and buckets. */
+  private online = false;
+  private streams: ReadonlyMap<string, StreamFact> = new Map();
   private closing = false;
   private readonly hooks: ConnectedHook[] = [];
   private readonly disconnectHooks: (() => void)[] = [];
@@ -41,6 +42,17 @@ export class Nats {
   /** Largest message that may be published, bytes: the smaller of 8 MiB and what the server says. */
   get maxPayload(): number {
     return Math.min(this.current?.info?.max_payload ?? MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES);
+  }
+
+  /** Replicas of the least replicated stream; `null` before the first connection. */
+  get replicas(): number | null {
+    if (this.streams.size === 0) return null;
+    return Math.min(...[...this.streams.values()].map((stream) => stream.replicas));
+  }
+
+  /** Changes when the stream was created anew, so that its sequences name other messages than before. */
+  incarnation(stream: string): string | null {
+    return this.streams.get(stream)?.created ?? null;
   }
 
   /** @throws DependencyUnavailable while NATS is away. */
@@ -106,7 +118,7 @@ export class Nats {
         await this.follow(connection);
       } catch (error) {
         this.lose(error instanceof Error ? error.message : String(error));
-        await sleep(backoffMs(attempt, 200, 2_000, Math.random()), undefined, { ref: true });
+        await sleep(backoffMs(attempt, 200, 2_000, Math.random()), undefined, { ref: false });
       }
     }
   }
@@ -115,12 +127,14 @@ export class Nats {
   private async follow(connection: NatsConnection): Promise<void> {
     if (this.closing) return void (await connection.close());
     const status = connection.status();
+    this.online = true;
     void this.prepare(connection);
     for await (const event of status) {
       if (event.type === 'disconnect') {
         this.lose('disconnected');
         this.log.warn('nats.disconnected');
       } else if (event.type === 'reconnect') {
+        this.online = true;
         this.log.info('nats.reconnected');
         void this.prepare(connection);
       }
@@ -137,9 +151,10 @@ export class Nats {
   private async prepareUntilDone(connection: NatsConnection): Promise<void> {
     for (let attempt = 1; !this.closing && !connection.isClosed() && this.current === connection; attempt++) {
       try {
-        this.replicas = await ensureStreams(connection, this.options.replicas);
+        this.streams = await ensureStreams(connection, this.options.replicas);
         for (const hook of this.hooks) await hook(connection);
         if (this.current !== connection || this.closing) return;
+        if (!this.online) throw new Error('disconnected');
         this.reason = null;
         for (const resolve of this.waiters.splice(0)) resolve(connection);
         return;
@@ -147,13 +162,14 @@ export class Nats {
         const reason = error instanceof Error ? error.message : String(error);
         if (this.reason !== reason) this.log.warn('nats.setup-failed', { error });
         this.reason = reason;
-        await sleep(backoffMs(attempt, 200, 2_000, Math.random()));
+        await sleep(backoffMs(attempt, 200, 2_000, Math.random()), undefined, { ref: false });
       }
     }
   }
 
   private lose(reason: string): void {
     const wasConnected = this.connected;
+    this.online = false;
     this.reason = reason;
     if (wasConnected) for (const hook of this.disconnectHooks) hook();
   }

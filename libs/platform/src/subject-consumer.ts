@@ -17,7 +17,7 @@ import { SECOND_MS } from './durations';
 import type { Log } from './log';
 import type { Metrics } from './metrics';
 import type { Nats } from './nats';
-import { streamOf } from './topology';
+import { isNotFound, streamOf } from './topology';
 
 /** Milliseconds. Tests shorten them. */
 export interface ConsumerTiming {
@@ -26,12 +26,15 @@ export interface ConsumerTiming {
   /** Back-off of a failed message: first delay, and the longest. */
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
+  /** Longest wait in place for a dependency that is away, unless it asks for more. */
+  readonly waitMaxMs: number;
 }
 
 export const DEFAULT_TIMING: ConsumerTiming = {
   ackWaitMs: 30 * SECOND_MS,
   retryBaseMs: SECOND_MS,
   retryMaxMs: 60 * SECOND_MS,
+  waitMaxMs: 15 * SECOND_MS,
 };
 
 export interface ConsumerOptions {
@@ -40,13 +43,12 @@ export interface ConsumerOptions {
   readonly concurrency: number;
   readonly maxDeliveries: number;
   readonly waits: boolean;
-  readonly replicas: number;
   readonly timing: ConsumerTiming;
 }
 
 /** A pull waits this long on the server; its heartbeats show within seconds that the consumer is gone. */
-const PULL_MS = 20 * SECOND_MS;
-const PULL_HEARTBEAT_MS = 2 * SECOND_MS;
+const PULL_MS = 30 * SECOND_MS;
+const PULL_HEARTBEAT_MS = 5 * SECOND_MS;
 
 /**
  * One durable consumer of this app: pulls no more messages than it can handle at once, so that no message waits in a buffer with its
@@ -57,8 +59,6 @@ export class SubjectConsumer {
   private readonly inFlight = new Map<string, Delivery>();
   private readonly pulls = new Set<ConsumerMessages>();
   private readonly shutdown = new AbortController();
-  /** Messages asked for that have not come yet. */
-  private requested = 0;
   private wake: () => void = () => undefined;
   private running: Promise<void> | null = null;
 
@@ -111,20 +111,34 @@ export class SubjectConsumer {
   }
 
   private async ensure(connection: NatsConnection): Promise<Consumer> {
-    const { subject, concurrency, timing, replicas } = this.options;
+    const { subject, concurrency, timing } = this.options;
     const stream = streamOf(subject);
     const manager = await jetstreamManager(connection);
-    await manager.consumers.add(stream, {
-      durable_name: this.durable,
-      filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
-      deliver_policy: DeliverPolicy.All,
+    const limits = {
       ack_wait: nanos(timing.ackWaitMs),
       // The dead letter is written by the strategy, which can say why; the server would drop the message without a word.
       max_deliver: -1,
+      // Shared by all workers; messages that wait for their next attempt count too.
       max_ack_pending: Math.max(4_096, concurrency * 16),
-      num_replicas: replicas,
+    };
+    const existing = await manager.consumers.info(stream, this.durable).catch((error: unknown) => {
+      if (isNotFound(error)) return null;
+      throw error;
     });
+    if (!existing) {
+      await manager.consumers.add(stream, {
+        ...limits,
+        durable_name: this.durable,
+        filter_subject: subject,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+      });
+    } else if (
+      existing.config.ack_wait !== limits.ack_wait ||
+      existing.config.max_ack_pending !== limits.max_ack_pending
+    ) {
+      await manager.consumers.update(stream, this.durable, limits);
+    }
     return jetstream(connection).consumers.get(stream, this.durable);
   }
 
@@ -132,13 +146,14 @@ export class SubjectConsumer {
   private async pump(consumer: Consumer, onMessage: () => void): Promise<void> {
     let failure: unknown = null;
     const { nats } = this.services;
-    this.requested = 0;
+    // Messages asked for that have not come yet.
+    const asked = { count: 0 };
     while (!this.shutdown.signal.aborted && nats.connected && failure === null) {
-      const free = this.options.concurrency - this.inFlight.size - this.requested;
+      const free = this.options.concurrency - this.inFlight.size - asked.count;
       // Few large pulls instead of one for each slot; with nothing asked for, any free slot is worth one.
-      if (free >= Math.max(1, this.options.concurrency / 4) || (free > 0 && this.requested === 0)) {
-        this.requested += free;
-        void this.pull(consumer, free, onMessage).catch((error: unknown) => {
+      if (free >= Math.max(1, this.options.concurrency / 4) || (free > 0 && asked.count === 0)) {
+        asked.count += free;
+        void this.pull(consumer, free, asked, onMessage).catch((error: unknown) => {
           failure ??= error;
           this.wake();
         });
@@ -149,7 +164,12 @@ export class SubjectConsumer {
     if (failure !== null) throw failure;
   }
 
-  private async pull(consumer: Consumer, count: number, onMessage: () => void): Promise<void> {
+  private async pull(
+    consumer: Consumer,
+    count: number,
+    asked: { count: number },
+    onMessage: () => void,
+  ): Promise<void> {
     let outstanding = count;
     let pull: ConsumerMessages | null = null;
     try {
@@ -158,18 +178,20 @@ export class SubjectConsumer {
       if (this.shutdown.signal.aborted || !this.services.nats.connected) pull.stop();
       for await (const message of pull) {
         outstanding--;
-        this.requested--;
+        asked.count--;
         onMessage();
         this.take(message);
       }
     } finally {
       if (pull) this.pulls.delete(pull);
-      this.requested -= outstanding;
+      asked.count -= outstanding;
       this.wake();
     }
   }
 
   private take(message: JsMsg): void {
+    // It arrived while the pull was being stopped.
+    if (this.shutdown.signal.aborted) return message.nak();
     // Stream position and time name the message: a stream that was created anew counts from 1 again.
     const key = `${message.info.streamSequence}@${message.info.timestampNanos}`;
     const known = this.inFlight.get(key);

@@ -1,5 +1,11 @@
 import { streams } from '@hindcast/contracts';
-import { jetstreamManager, RetentionPolicy, StorageType, type JetStreamManager } from '@nats-io/jetstream';
+import {
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type JetStreamManager,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/nats-core';
 import { DAY_MS, MINUTE_MS } from './durations';
 
@@ -19,28 +25,37 @@ export function streamOf(subject: string): StreamName {
   return name;
 }
 
+/** A stream as it is on the server. */
+export interface StreamFact {
+  readonly replicas: number;
+  /** Time of creation as the server wrote it: another one means that the stream lost all it held. */
+  readonly created: string;
+}
+
 /**
  * Creates the streams that are missing and adds subjects that an older version did not know.
  * Subjects are never removed: during a rolling upgrade an older service must not cut off a newer one.
- *
- * @returns replicas of the least replicated stream
  */
-export async function ensureStreams(connection: NatsConnection, replicas: number): Promise<number> {
+export async function ensureStreams(
+  connection: NatsConnection,
+  replicas: number,
+): Promise<ReadonlyMap<string, StreamFact>> {
   const manager = await jetstreamManager(connection);
-  const found = await Promise.all(
-    (Object.keys(streams) as StreamName[]).map((name) => ensureStream(manager, name, replicas)),
+  const names = Object.keys(streams) as StreamName[];
+  const infos = await Promise.all(names.map((name) => ensureStream(manager, name, replicas)));
+  return new Map(
+    infos.map(({ config, created }) => [config.name, { replicas: config.num_replicas, created: String(created) }]),
   );
-  return Math.min(...found);
 }
 
-async function ensureStream(manager: JetStreamManager, name: StreamName, replicas: number): Promise<number> {
+async function ensureStream(manager: JetStreamManager, name: StreamName, replicas: number): Promise<StreamInfo> {
   const subjects: readonly string[] = streams[name];
   const existing = await manager.streams.info(name).catch((error: unknown) => {
     if (isNotFound(error)) return null;
     throw error;
   });
   if (!existing) {
-    const created = await manager.streams.add({
+    return manager.streams.add({
       name,
       subjects: [...subjects],
       retention: RetentionPolicy.Limits,
@@ -49,18 +64,16 @@ async function ensureStream(manager: JetStreamManager, name: StreamName, replica
       max_age: nanos(MAX_AGE_MS),
       duplicate_window: nanos(DUPLICATE_WINDOW_MS),
     });
-    return created.config.num_replicas;
   }
   const missing = subjects.filter((subject) => !existing.config.subjects.includes(subject));
   if (missing.length > 0 || existing.config.num_replicas < replicas) {
-    const updated = await manager.streams.update(name, {
+    return manager.streams.update(name, {
       ...existing.config,
       subjects: [...existing.config.subjects, ...missing],
       num_replicas: Math.max(existing.config.num_replicas, replicas),
     });
-    return updated.config.num_replicas;
   }
-  return existing.config.num_replicas;
+  return existing;
 }
 
 export const isNotFound = (error: unknown): boolean =>

@@ -1,0 +1,106 @@
+import { contracts } from '@hindcast/contracts';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { Bus } from './bus';
+import { Log } from './log';
+import { Nats } from './nats';
+import { startNatsServer, type NatsServer } from './testing/nats-server';
+import { sampleMessage } from './testing/samples';
+import { deadLetters, lag } from './testing/stream';
+import { until } from './testing/until';
+import { startWorker, type Worker } from './testing/worker-process';
+
+const { subject } = contracts.sampleReady;
+
+let server: NatsServer;
+let connection: NatsConnection;
+let nats: Nats;
+let bus: Bus;
+const workers: Worker[] = [];
+
+const worker = async (env: Record<string, string> = {}): Promise<Worker> => {
+  const started = startWorker(server.url, env);
+  workers.push(started);
+  await started.said('ready');
+  return started;
+};
+
+beforeEach(async () => {
+  server = await startNatsServer();
+  connection = await connect({ servers: server.url });
+  const log = new Log('spec', 'silent');
+  nats = new Nats({ app: 'spec', servers: server.url, replicas: 1 }, log);
+  nats.start();
+  await nats.whenConnected();
+  bus = new Bus('spec', nats, log);
+});
+afterEach(async () => {
+  for (const { child } of workers.splice(0)) child.kill('SIGKILL');
+  await nats.close();
+  await connection.close();
+  await server.stop();
+});
+
+it('dead-letters, before its handler, a message that killed its worker at every delivery', async () => {
+  const message = sampleMessage('die');
+  await bus.publish('sampleReady', message);
+  for (let delivery = 1; delivery <= 3; delivery++) {
+    const victim = await worker();
+    expect(await victim.ended()).toBe('SIGKILL');
+    expect(victim.lines.filter((line) => line.event === 'handling')).toEqual([
+      { event: 'handling', turnId: message.turnId, deliveries: delivery },
+    ]);
+  }
+  const survivor = await worker();
+  await until(async () => (await deadLetters(connection)).length === 1);
+  await until(async () => (await lag(connection, 'trainer', subject)) === 0);
+  expect(survivor.lines.some((line) => line.event === 'handling')).toBe(false);
+  expect(await deadLetters(connection)).toMatchObject([
+    { code: 'max-deliveries', deliveries: 4, turnId: message.turnId },
+  ]);
+});
+
+it('handles again what was handled but not acknowledged when the worker died', async () => {
+  const message = sampleMessage();
+  const first = await worker({ CRASH_AT: 'before-ack' });
+  await bus.publish('sampleReady', message);
+  expect(await first.ended()).toBe('SIGKILL');
+  await first.said('handled', message.turnId);
+  const second = await worker();
+  await second.said('handled', message.turnId);
+  await until(async () => (await lag(connection, 'trainer', subject)) === 0);
+});
+
+it('shares the messages between two workers, each to one of them', async () => {
+  const both = await Promise.all([worker(), worker()]);
+  const messages = Array.from({ length: 24 }, () => sampleMessage('slow'));
+  for (const message of messages) await bus.publish('sampleReady', message);
+  const handled = (): string[] =>
+    both.flatMap(({ lines }) => lines.filter((line) => line.event === 'handled').map((line) => line.turnId!));
+  await until(() => handled().length >= messages.length);
+  expect(handled().sort()).toEqual(messages.map(({ turnId }) => turnId).sort());
+  for (const { lines } of both) expect(lines.some((line) => line.event === 'handled')).toBe(true);
+});
+
+it('drains on SIGTERM: finishes what runs, gives back what only waits, takes nothing new, exits 0', async () => {
+  const [slow, wait, hang] = [sampleMessage('slow'), sampleMessage('wait'), sampleMessage('hang')];
+  const draining = await worker();
+  for (const message of [slow, wait, hang]) await bus.publish('sampleReady', message);
+  for (const { turnId } of [slow, wait, hang]) await draining.said('handling', turnId);
+  draining.child.kill('SIGTERM');
+  // Published once the drain has begun: this worker must not touch it.
+  await draining.said('handled', wait.turnId);
+  const late = sampleMessage();
+  await bus.publish('sampleReady', late);
+  expect(await draining.ended()).toBe(0);
+  expect(draining.lines.some((line) => line.event === 'handled' && line.turnId === slow.turnId)).toBe(true);
+  expect(draining.lines.some((line) => line.turnId === late.turnId)).toBe(false);
+
+  const next = await worker();
+  await next.said('handled', late.turnId);
+  await next.said('handling', hang.turnId);
+  expect(next.lines.some((line) => line.turnId === slow.turnId)).toBe(false);
+  // The second signal does not wait.
+  next.child.kill('SIGTERM');
+  next.child.kill('SIGINT');
+  expect([0, 1, 'SIGINT']).toContain(await next.ended());
+});
