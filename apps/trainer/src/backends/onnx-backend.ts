@@ -1,0 +1,37 @@
+import { float32Tensor } from '@hindcast/language-model';
+import { CompiledFunction } from '@hindcast/tfjs-onnx';
+import type { Computation, ComputeBackend, HostTensors, TensorFunction } from '../core/compute-backend';
+
+export interface OnnxOptions {
+  /** Threads of one operator. */
+  readonly threads: number;
+  readonly executionProviders: readonly string[];
+}
+
+/** Runs tensor functions as ONNX graphs, each recorded once per combination of shapes together with its derivative. */
+export class OnnxBackend implements ComputeBackend {
+  private readonly compiled: CompiledFunction[] = [];
+
+  constructor(
+    readonly name: string,
+    private readonly options: OnnxOptions,
+  ) {}
+
+  compile(name: string, fn: TensorFunction, fixed: HostTensors): Computation {
+    const compiled = new CompiledFunction(fn, { ...this.options, name });
+    this.compiled.push(compiled);
+    return async (inputs) => {
+      const outputs = await compiled.run({ ...fixed, ...inputs });
+      return Object.fromEntries(
+        Object.entries(outputs).map(([output, { shape, data }]) => {
+          if (!(data instanceof Float32Array)) throw new TypeError(`${name}: output ${output} is not float32`);
+          return [output, float32Tensor(shape, data)];
+        }),
+      );
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.compiled.map((compiled) => compiled.dispose()));
+  }
+}

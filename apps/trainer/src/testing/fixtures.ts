@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { readModelConfig, readModelWeights, type HostTensor, type LlamaConfig } from '@hindcast/language-model';
+import type { Hyperparameters } from '../core/hyperparameters';
+import type { TrainingSample } from '../core/training-sample';
+
+export const SEED_MODEL = join(__dirname, '../../../../models/seed');
+
+export async function seedModel(): Promise<{ config: LlamaConfig; baseWeights: ReadonlyMap<string, HostTensor> }> {
+  const config = await readModelConfig(SEED_MODEL);
+  return { config, baseWeights: await readModelWeights(SEED_MODEL, config) };
+}
+
+export const hyperparameters = (over: Partial<Hyperparameters> = {}): Hyperparameters => ({
+  method: 'combine',
+  batchSize: 4,
+  wRl: 1,
+  wOpd: 1,
+  balance: 'fixed',
+  learningRate: 1e-3,
+  successFactor: 1,
+  oldLogProbs: 'rollout',
+  importanceLimit: null,
+  opdAdvantageLimit: null,
+  hasRewardBaseline: false,
+  reduction: 'sample-mean',
+  loss: {
+    clip: { epsilonLow: 0.2, epsilonHigh: 0.28, dualClip: null, logRatioLimit: 20 },
+    klType: 'k3',
+    klCoef: 0,
+    entropyCoef: 0,
+  },
+  maxGradNorm: 1,
+  loraRank: 8,
+  loraAlpha: 16,
+  tokenBudget: 4096,
+  ...over,
+});
+
+let made = 0;
+
+/** A sample whose rollout log-probs are −1 unless told otherwise. */
+export function trainingSample(over: Partial<TrainingSample> = {}): TrainingSample {
+  const sequence = ++made;
+  const responseIds = over.responseIds ?? Int32Array.of(70, 71, 72, 4);
+  return {
+    turnId: uuid(sequence),
+    tenant: 'default',
+    streamSequence: sequence,
+    case: 'rl',
+    reward: 1,
+    policyVersion: 0,
+    promptIds: Int32Array.of(5, 2, 80, 81, 82, 4, 3),
+    responseIds,
+    rolloutLogProbs: new Float32Array(responseIds.length).fill(-1),
+    teacherLogProbs: null,
+    ...over,
+  };
+}
+
+/** A version-4 UUID that ends in the number. */
+export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

@@ -1,0 +1,271 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile, mkdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import {
+  initLora,
+  readPeftAdapter,
+  readSafetensors,
+  readSafetensorsHeader,
+  writeAtomically,
+  writePeftAdapter,
+  writeSafetensors,
+  loraModules,
+  type HostTensor,
+  type LlamaConfig,
+} from '@hindcast/language-model';
+import { crashPoint } from '@hindcast/platform';
+import { initialAdamState, type AdamState } from './core/adam';
+import { NextBatch } from './core/batch-plan';
+import { deletableVersions, Manifest, nextVersion, publishedVersion, versionFolder } from './core/manifest';
+import type { Adapter } from './core/policy-model';
+import { INITIAL_PROGRESS, type Progress } from './core/progress';
+import type { StepRecord } from './core/step-record';
+import type { TrainingState } from './core/train-step';
+import { flushFolder, readIfPresent } from './durable-file';
+import { PolicyLock } from './policy-lock';
+
+const MANIFEST = 'manifest.json';
+const OPTIMIZER = 'optimizer.safetensors';
+const STEP = 'step.json';
+const NEXT_BATCH = 'next-batch.json';
+
+export interface AdapterShape {
+  readonly config: LlamaConfig;
+  /** Name or path of the base model, for the adapter's own files. */
+  readonly baseModel: string;
+  readonly rank: number;
+  readonly alpha: number;
+  /** Seed of the first adapter's A. */
+  readonly seed: number;
+}
+
+/** What is known of a version before it has checksums and a place. */
+export type NewManifest = Omit<Manifest, 'v' | 'state' | 'reason' | 'checksums'>;
+
+/**
+ * The policy's versions on disk (`POLICY_DIR`), one folder each. A version is there from one rename on: weights, optimizer,
+ * record and manifest together, or nothing. Held by one process at a time.
+ */
+export class VersionStore {
+  private readonly manifests = new Map<number, Manifest>();
+  private readonly trained = new Map<string, number>();
+
+  private constructor(
+    readonly folder: string,
+    private readonly shape: AdapterShape,
+    private readonly lock: PolicyLock,
+  ) {}
+
+  /** Takes the folder's lock and reads every manifest. */
+  static async open(folder: string, shape: AdapterShape): Promise<VersionStore> {
+    const path = resolve(folder);
+    await mkdir(path, { recursive: true });
+    const lock = await PolicyLock.acquire(path);
+    const store = new VersionStore(path, shape, lock);
+    try {
+      await store.load();
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+    return store;
+  }
+
+  async close(): Promise<void> {
+    await this.lock.release();
+  }
+
+  /** All manifests, oldest first. */
+  all(): Manifest[] {
+    return [...this.manifests.values()].sort((a, b) => a.version - b.version);
+  }
+
+  /** Version that serves. */
+  get servedVersion(): number {
+    return publishedVersion(this.all());
+  }
+
+  /** Version that was trained on a turn, whatever became of it; `null` for none. */
+  trainedIn(turnId: string): number | null {
+    return this.trained.get(turnId) ?? null;
+  }
+
+  nextVersion(announcedVersion: number): number {
+    return nextVersion(this.all(), announcedVersion);
+  }
+
+  folderOf(version: number): string {
+    return join(this.folder, versionFolder(version));
+  }
+
+  /** Version 0 is the base model: a fresh adapter that changes nothing, and an empty optimizer. */
+  async stateOf(version: number): Promise<TrainingState> {
+    const progress = this.progress();
+    if (version === 0) {
+      const { config, rank, alpha, seed } = this.shape;
+      const adapter = floatTensors(initLora(config, { rank, alpha, seed }));
+      return { adapter, optimizer: initialAdamState(arraysOf(adapter)), progress };
+    }
+    const folder = this.folderOf(version);
+    await this.verify(version);
+    const { tensors, rank, alpha } = await readPeftAdapter(folder, this.shape.config);
+    if (rank !== this.shape.rank || alpha !== this.shape.alpha) {
+      throw new RangeError(
+        `${folder} has rank ${rank} and alpha ${alpha}, LORA_RANK and LORA_ALPHA say ${this.shape.rank} and ${this.shape.alpha}`,
+      );
+    }
+    return { adapter: floatTensors(tensors), optimizer: await readOptimizer(join(folder, OPTIMIZER)), progress };
+  }
+
+  /** A version's adapter, for scoring. */
+  async adapterOf(version: number): Promise<Adapter> {
+    return (await this.stateOf(version)).adapter;
+  }
+
+  /** Writes a version and puts it in place by one rename. Its turns are trained from that moment on. */
+  async commit(manifest: NewManifest, state: TrainingState, record: StepRecord): Promise<Manifest> {
+    const { version } = manifest;
+    const folder = join(this.folder, `.${versionFolder(version)}.${randomUUID()}.tmp`);
+    await mkdir(folder);
+    await writePeftAdapter(folder, {
+      rank: this.shape.rank,
+      alpha: this.shape.alpha,
+      baseModel: this.shape.baseModel,
+      targetModules: [...loraModules],
+      tensors: state.adapter,
+    });
+    await writeOptimizer(join(folder, OPTIMIZER), state);
+    await writeAtomically(join(folder, STEP), JSON.stringify(record));
+    const checksums: Record<string, string> = {};
+    for (const name of (await readdir(folder)).sort()) checksums[name] = await sha256(join(folder, name));
+    const complete = Manifest.parse({ ...manifest, v: 1, state: 'committed', reason: null, checksums });
+    await writeAtomically(join(folder, MANIFEST), manifestText(complete));
+    await flushFolder(folder);
+    await rename(folder, this.folderOf(version));
+    crashPoint('after-rename');
+    await flushFolder(this.folder);
+    this.remember(complete);
+    return complete;
+  }
+
+  /** Records what became of a version. */
+  async settle(
+    version: number,
+    state: 'published' | 'refused',
+    reason: string | null,
+    metrics: Manifest['metrics'],
+  ): Promise<Manifest> {
+    const manifest = this.manifests.get(version);
+    if (!manifest) throw new RangeError(`there is no version ${version}`);
+    const settled = Manifest.parse({ ...manifest, state, reason, metrics: { ...manifest.metrics, ...metrics } });
+    await writeAtomically(join(this.folderOf(version), MANIFEST), manifestText(settled));
+    this.remember(settled);
+    return settled;
+  }
+
+  /** The batch that a step was begun with before a crash; `null` when none is open. */
+  async nextBatch(): Promise<NextBatch | null> {
+    const text = await readIfPresent(join(this.folder, NEXT_BATCH));
+    if (text === null) return null;
+    const batch = NextBatch.parse(JSON.parse(text));
+    return batch.turnIds.some((turnId) => this.trained.has(turnId)) ? null : batch;
+  }
+
+  async writeNextBatch(batch: NextBatch): Promise<void> {
+    await writeAtomically(join(this.folder, NEXT_BATCH), JSON.stringify(batch));
+  }
+
+  async clearNextBatch(): Promise<void> {
+    await rm(join(this.folder, NEXT_BATCH), { force: true });
+  }
+
+  /** Deletes the weights of old versions. Manifests and records of steps stay. */
+  async cleanUp(keep: number): Promise<void> {
+    for (const version of deletableVersions(this.all(), keep)) {
+      const folder = this.folderOf(version);
+      for (const name of await readdir(folder)) {
+        if (name !== MANIFEST && name !== STEP) await rm(join(folder, name), { force: true });
+      }
+    }
+  }
+
+  /** Whether a version's weights are still there. */
+  async hasWeights(version: number): Promise<boolean> {
+    return (await readdir(this.folderOf(version))).includes('adapter_model.safetensors');
+  }
+
+  private async load(): Promise<void> {
+    for (const name of await readdir(this.folder)) {
+      // A version that was being written when the process died was never there.
+      if (/^\.v\d+\..*\.tmp$/.test(name)) await rm(join(this.folder, name), { recursive: true, force: true });
+      if (!/^v\d{6,}$/.test(name)) continue;
+      const path = join(this.folder, name, MANIFEST);
+      const manifest = Manifest.safeParse(JSON.parse(await readFile(path, 'utf8')));
+      if (!manifest.success) throw new RangeError(`${path} is not a manifest: ${manifest.error.message}`);
+      this.remember(manifest.data);
+    }
+  }
+
+  private remember(manifest: Manifest): void {
+    this.manifests.set(manifest.version, manifest);
+    for (const turnId of manifest.turnIds) this.trained.set(turnId, manifest.version);
+  }
+
+  /** Rewards seen count whatever became of the version that saw them. */
+  private progress(): Progress {
+    return this.all().at(-1)?.progress ?? INITIAL_PROGRESS;
+  }
+
+  private async verify(version: number): Promise<void> {
+    const { checksums } = this.manifests.get(version) ?? {};
+    if (!checksums) throw new RangeError(`there is no version ${version}`);
+    for (const [name, expected] of Object.entries(checksums)) {
+      if (name === STEP) continue;
+      const path = join(this.folderOf(version), name);
+      if ((await sha256(path)) !== expected) throw new RangeError(`${path} is not the file that was committed`);
+    }
+  }
+}
+
+async function writeOptimizer(path: string, { adapter, optimizer }: TrainingState): Promise<void> {
+  const tensors = new Map<string, HostTensor>();
+  for (const [name, { shape }] of adapter) {
+    tensors.set(`first.${name}`, { dtype: 'float32', shape, data: optimizer.first.get(name)! });
+    tensors.set(`second.${name}`, { dtype: 'float32', shape, data: optimizer.second.get(name)! });
+  }
+  await writeSafetensors(path, tensors, { step: String(optimizer.step) });
+}
+
+async function readOptimizer(path: string): Promise<AdamState> {
+  const step = Number((await readSafetensorsHeader(path)).metadata['step']);
+  if (!Number.isInteger(step)) throw new RangeError(`${path} does not say its step`);
+  const tensors = arraysOf(floatTensors(await readSafetensors(path)));
+  const moments = (prefix: string): ReadonlyMap<string, Float32Array> =>
+    new Map(
+      [...tensors]
+        .filter(([name]) => name.startsWith(prefix))
+        .map(([name, values]) => [name.slice(prefix.length), values]),
+    );
+  return { step, first: moments('first.'), second: moments('second.') };
+}
+
+function floatTensors(tensors: ReadonlyMap<string, HostTensor>): Adapter {
+  return new Map(
+    [...tensors].map(([name, tensor]) => {
+      if (tensor.dtype !== 'float32') throw new RangeError(`${name} is ${tensor.dtype}, not float32`);
+      return [name, tensor];
+    }),
+  );
+}
+
+function arraysOf(tensors: Adapter): ReadonlyMap<string, Float32Array> {
+  return new Map([...tensors].map(([name, { data }]) => [name, data]));
+}
+
+const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
+
+async function sha256(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+}
