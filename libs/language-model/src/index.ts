@@ -3,7 +3,7 @@ export { ChatTemplate, type RenderOptions, type TemplateMessage } from './chat-t
 export { readModelConfig, type LlamaConfig } from './config';
 export { ModelFormatError } from './errors';
 export { float32Tensor, sizeOf, type HostTensor } from './host-tensor';
-export { rmsNorm, type LoraTensors, type Weights } from './linear';
+export { type LoraTensors, type Weights } from './linear';
 export { loraName, parseLoraName } from './lora-names';
 export {
   initLora,

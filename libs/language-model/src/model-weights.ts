@@ -95,9 +95,11 @@ async function readAllTensors(dir: string): Promise<Map<string, HostTensor>> {
   if (!parsed.success) throw new ModelFormatError(path, 'weight_map is not an object of file names');
   const weightMap = parsed.data.weight_map;
   const tensors = new Map<string, HostTensor>();
-  for (const file of new Set(Object.values(weightMap))) {
+  const files = new Set(Object.values(weightMap));
+  for (const file of files)
     if (file !== basename(file))
       throw new ModelFormatError(path, `${JSON.stringify(file)} is not the name of a file in this folder`);
+  for (const file of files) {
     for (const [name, tensor] of await readSafetensors(join(dir, file))) {
       if (weightMap[name] !== file)
         throw new ModelFormatError(path, `places ${name} in ${weightMap[name]}, but ${file} holds it`);

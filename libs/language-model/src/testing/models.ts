@@ -4,6 +4,9 @@ import type { LlamaConfig } from '../config';
 import { float32Tensor, sizeOf, type HostTensor } from '../host-tensor';
 import { weightShapes } from '../model-weights';
 
+// Otherwise tfjs prints advice on the first tensor.
+tf.enableProdMode();
+
 export const SEED_DIR = join(__dirname, '../../../../models/seed');
 
 /** Grouped-query attention with three query heads to a key head, untied, and a head wider than hiddenSize/heads. */
