@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const JudgeConfig = commonConfig(8081).extend({
   JUDGE_BASE_URL: z.url().default('http://127.0.0.1:8001/v1').describe('OpenAI-compatible judge, with /v1'),
   JUDGE_MODEL: z.string().min(1).default('demo-judge'),
-  JUDGE_API_KEY: secret(z.string().optional()),
+  JUDGE_API_KEY: secret.optional(),
   HINT_VOTES: z.coerce.number().int().min(0).max(64).default(3).describe('m for hints'),
   EVAL_VOTES: z.coerce.number().int().min(0).max(64).default(3).describe('m for scores'),
   EVAL_QUORUM: z.coerce

@@ -75,8 +75,8 @@ export function encodeCapture(capture: Capture): Uint8Array {
 
 /** @throws RangeError when the bytes are not a capture, are cut, or hold a value that no capture may hold. */
 export function decodeCapture(value: Uint8Array): Capture {
-  // A copy at offset 0: typed-array views need aligned bytes.
-  const bytes = value.slice();
+  // A copy at offset 0: typed-array views need aligned bytes, and a Buffer's slice() is a view into a shared pool.
+  const bytes = new Uint8Array(value);
   if (bytes.byteLength < 16) throw new RangeError(`a capture has at least 16 bytes, got ${bytes.byteLength}`);
   const [magic, headerBytes, promptLength, responseLength] = new Uint32Array(bytes.buffer, 0, 4) as unknown as [
     number,
