@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { DependencyUnavailable, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
+import { booksOf } from './core/books';
+import { storyOf } from './core/story';
+import { applied, type Turn, type TurnEvent } from './core/turn';
+import { Database } from './database';
+import { Prisma } from './generated/client';
+import { commit, type Changes } from './ledger-commit';
+
+/** Two writers of one turn are rare, and each round lets one of them through. */
+const MAX_ROUNDS = 20;
+
+/** One event of one turn, and what is stored with it when it is news. */
+export interface TurnChange {
+  readonly turnId: string;
+  /** `null` when the message does not say. */
+  readonly tenant: string | null;
+  readonly event: TurnEvent;
+  readonly rows?: Omit<Changes, 'turns'>;
+}
+
+/** A step of the trainer: what it trained, and what came of it. */
+export interface TrainedStep {
+  readonly version: number;
+  readonly turnIds: readonly string[];
+  readonly rows: Pick<Changes, 'steps' | 'versions' | 'ended'>;
+}
+
+/** The books: every write goes through the state machine of `core/turn.ts`, every read is one snapshot. */
+@Injectable()
+export class Ledger {
+  constructor(private readonly database: Database) {}
+
+  async turn(id: string): Promise<Turn | null> {
+    return this.database.run((prisma) => prisma.turn.findUnique({ where: { id } }));
+  }
+
+  /**
+   * Adds an event to a turn, which may be unknown so far.
+   *
+   * @returns false when it is no news: the message came before, or another one decided first
+   * @throws DependencyUnavailable when the database is away
+   */
+  async record({ turnId, tenant, event, rows = {} }: TurnChange): Promise<boolean> {
+    // Most turns are new when they are captured, and known ones otherwise.
+    let before = event.kind === 'captured' ? null : await this.turn(turnId);
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const after = applied(before, turnId, tenant, event);
+      if (after === null) return false;
+      const stored = await this.database.run((prisma) => commit(prisma, { ...rows, turns: [after] }, new Date()));
+      if (stored.has(turnId)) return true;
+      before = await this.turn(turnId);
+    }
+    throw new DependencyUnavailable('database', `turn ${turnId} changes all the time`);
+  }
+
+  /**
+   * Adds a step: its turns become trained.
+   *
+   * @returns ids that the ledger has no turn for
+   */
+  async recordStep({ version, turnIds, rows }: TrainedStep): Promise<readonly string[]> {
+    const ids = [...new Set(turnIds)];
+    const known = await this.database.run((prisma) => prisma.turn.findMany({ where: { id: { in: ids } } }));
+    const event: TurnEvent = { kind: 'trained', version };
+    const turns = known.map((turn) => applied(turn, turn.id, null, event)).filter((turn) => turn !== null);
+    const stored = await this.database.run((prisma) => commit(prisma, { ...rows, turns }, new Date()));
+    for (const { id } of turns) if (!stored.has(id)) await this.record({ turnId: id, tenant: null, event });
+    const knownIds = new Set(known.map((turn) => turn.id));
+    return ids.filter((id) => !knownIds.has(id));
+  }
+
+  /** Stores rows that belong to no single turn, each once. */
+  async store(rows: Omit<Changes, 'turns'>): Promise<void> {
+    await this.database.run((prisma) => commit(prisma, { ...rows, turns: [] }, new Date()));
+  }
+
+  /** The story of a turn by its own id or its response's; `null` when the tenant has no such turn. */
+  async story(tenant: string, id: string): Promise<TurnStory | null> {
+    return this.database.run(async (prisma) => {
+      const turn = await prisma.turn.findFirst({
+        where: { tenant, OR: [{ id }, { responseId: id }] },
+        orderBy: { createdAt: 'desc' },
+      });
+      if (turn === null) return null;
+      const decision = turn.decided === null ? null : await prisma.decision.findUnique({ where: { turnId: turn.id } });
+      return storyOf(turn, decision);
+    });
+  }
+
+  /** The books, of one tenant or of all, in one snapshot; steps and versions are everybody's. */
+  async status(tenant: string | null): Promise<LedgerStatus> {
+    const where = tenant === null ? {} : { tenant };
+    const [groups, samples, steps, versions] = await this.database.run((prisma) =>
+      prisma.$transaction(
+        [
+          prisma.turn.groupBy({ by: ['ending', 'case', 'reason'], where, _count: true, orderBy: { ending: 'asc' } }),
+          prisma.sample.groupBy({ by: ['state'], where, _count: true, orderBy: { state: 'asc' } }),
+          prisma.step.count(),
+          prisma.policyVersion.aggregate({ where: { state: 'published' }, _count: true, _max: { version: true } }),
+        ],
+        { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead },
+      ),
+    );
+    const samplesIn = (state: string): number => samples.find((group) => group.state === state)?._count ?? 0;
+    return {
+      ...booksOf(groups.map((group) => ({ ...group, count: group._count }))),
+      waitingSamples: samplesIn('ready'),
+      samplesTrained: samplesIn('trained'),
+      steps,
+      versionsPublished: versions._count,
+      policyVersion: versions._max.version ?? 0,
+    };
+  }
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { Bus, Health, Metrics } from '@hindcast/platform';
+import { Database } from './database';
+import { Ledger } from './ledger';
+
+/** Answers the gateway's questions, and says on `/readyz` and `/metrics` how the ledger stands. */
+@Injectable()
+export class Queries {
+  constructor(
+    private readonly bus: Bus,
+    private readonly ledger: Ledger,
+    private readonly database: Database,
+    private readonly health: Health,
+    private readonly metrics: Metrics,
+  ) {}
+
+  start(): void {
+    this.bus.respond('turn', async ({ tenant, id }) => {
+      const turn = await this.ledger.story(tenant, id);
+      return turn === null ? { found: false } : { found: true, turn };
+    });
+    this.bus.respond('status', ({ tenant }) => this.ledger.status(tenant));
+    this.health.addCheck('database', () => this.database.check());
+    const turns = this.metrics.gauge('ledger_turns', 'Turns by where they ended', ['ending']);
+    const cases = this.metrics.gauge('ledger_cases', 'Paired turns by row of the gate', ['case']);
+    const waiting = this.metrics.gauge('ledger_waiting_samples', 'Samples neither trained nor refused');
+    this.metrics.onScrape('ledger', async () => {
+      const status = await this.ledger.status(null).catch(() => null);
+      if (status === null) return; // the database is away, which /readyz says
+      const { captured: _, ...endings } = status.turns;
+      for (const [ending, count] of Object.entries(endings)) turns.set({ ending }, count);
+      for (const [gateCase, count] of Object.entries(status.cases)) cases.set({ case: gateCase }, count);
+      waiting.set(status.waitingSamples);
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { startService, type RunningService, type ServiceOptions } from '@hindcast/platform';
+import { DispatcherModule } from './app.module';
+import type { DispatcherConfig } from './config';
+import { Database } from './database';
+import { Outbox } from './outbox';
+import { Queries } from './queries';
+
+/** Starts the dispatcher: database first, then queries and outbox, then the messages. */
+export function startDispatcher(
+  config: Readonly<DispatcherConfig>,
+  options: Partial<Pick<ServiceOptions, 'announce' | 'timing'>> = {},
+): Promise<RunningService> {
+  return startService({
+    app: 'dispatcher',
+    config,
+    module: DispatcherModule,
+    prepare: async (app) => {
+      await app.get(Database).open();
+      app.get(Queries).start();
+      app.get(Outbox).start();
+    },
+    ...options,
+  });
+}

@@ -1,0 +1,44 @@
+import { Controller } from '@nestjs/common';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { contracts, type MessageOf } from '@hindcast/contracts';
+import { MessageContext } from '@hindcast/platform';
+import { Ledger } from './ledger';
+import { Tally } from './tally';
+
+/** What the gateway says of a turn: that it was captured, and how it ended its wait. */
+@Controller()
+export class TurnsController {
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly tally: Tally,
+  ) {}
+
+  @EventPattern(contracts.turnCaptured.subject, { concurrency: 32 })
+  async onCaptured(@Payload() message: MessageOf<'turnCaptured'>, @Ctx() context: MessageContext): Promise<void> {
+    const { responseId, sessionId, policyVersion, ...rest } = message.body;
+    const identity = { responseId, sessionId, policyVersion };
+    const isNews = await this.ledger.record({ ...turnOf(message), event: { kind: 'captured', identity, ...rest } });
+    this.tally.received(context.subject, isNews);
+  }
+
+  @EventPattern(contracts.turnPaired.subject, { concurrency: 32 })
+  async onPaired(@Payload() message: MessageOf<'turnPaired'>, @Ctx() context: MessageContext): Promise<void> {
+    const { responseId, sessionId, policyVersion } = message.body;
+    const identity = { responseId, sessionId, policyVersion };
+    const isNews = await this.ledger.record({ ...turnOf(message), event: { kind: 'paired', identity } });
+    this.tally.received(context.subject, isNews);
+  }
+
+  @EventPattern(contracts.turnClosed.subject, { concurrency: 32 })
+  async onClosed(@Payload() message: MessageOf<'turnClosed'>, @Ctx() context: MessageContext): Promise<void> {
+    const { reason, detail } = message.body;
+    const isNews = await this.ledger.record({ ...turnOf(message), event: { kind: 'closed', reason, detail } });
+    this.tally.received(context.subject, isNews);
+  }
+}
+
+/** The contract lets no such message lack its turn. */
+const turnOf = ({ turnId, tenant }: { turnId: string | null; tenant: string }) => ({
+  turnId: turnId as string,
+  tenant,
+});
