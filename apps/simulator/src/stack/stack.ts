@@ -39,6 +39,8 @@ export interface StackOptions {
 /** Every process of Hindcast on this machine. */
 export class Stack {
   private readonly children: Child[] = [];
+  private readonly running = new Map<App, Child>();
+  private readonly settings = new Map<App, Record<string, string>>();
   private readonly ports = new Map<App, number>();
   private readonly endedByUs = new Set<Child>();
 
@@ -69,9 +71,27 @@ export class Stack {
     return join(this.options.dataDir, 'logs');
   }
 
-  /** Processes that ended without being asked to. */
+  /** Processes that ended without being asked to, and that nobody has started again from here. */
   ended(): Child[] {
     return this.children.filter((child) => child.ending !== null && !this.endedByUs.has(child));
+  }
+
+  /** Resolves when the app's process has ended. */
+  async whenEnded(app: App): Promise<void> {
+    await this.running.get(app)?.whenEnded();
+  }
+
+  /** `kill -9`. */
+  async kill(app: App): Promise<void> {
+    this.running.get(app)?.process.kill('SIGKILL');
+    await this.whenEnded(app);
+  }
+
+  /** Starts an app again on its port, with its settings and some more. The one that ran before must have ended. */
+  async startAgain(app: App, more: Readonly<Record<string, string>> = {}): Promise<void> {
+    const before = this.running.get(app);
+    if (before) this.endedByUs.add(before);
+    await this.launch(app, { ...this.settings.get(app), ...more });
   }
 
   /** File with an app's environment, for `npm run service -- <app> --env-file FILE`. */
@@ -126,11 +146,11 @@ export class Stack {
           : {}),
     };
     const ready = await this.launch(app, { ...settings, PORT: String(port) });
+    // With the real port, so that the app can be started again, by hand too, where the others look for it.
+    const again = { ...settings, PORT: String(ready) };
     this.ports.set(app, ready);
-    // With the real port, so that the app can be started again by hand where the others look for it.
-    const lines = Object.entries({ ...settings, PORT: String(ready) }).map(
-      ([name, value]) => `${name}=${JSON.stringify(value)}`,
-    );
+    this.settings.set(app, again);
+    const lines = Object.entries(again).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
     writeFileSync(this.envFile(app), `${lines.join('\n')}\n`, { mode: 0o600 });
   }
 
@@ -147,6 +167,7 @@ export class Stack {
         },
       });
       this.children.push(child);
+      this.running.set(app, child);
       void child.whenEnded().then(() => reject(new Error(`${app} ended before it was ready; see ${child.logFile}`)));
     });
   }
