@@ -1,1 +1,5 @@
-module.exports = { ...require('../../jest.preset.cjs'), displayName: 'engine' };
+module.exports = {
+  ...require('../../jest.preset.cjs'),
+  displayName: 'engine',
+  testEnvironment: '<rootDir>/../../libs/tfjs-onnx/jest-environment.cjs',
+};

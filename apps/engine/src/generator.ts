@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { mulberry32, sampleToken } from '@hindcast/language-model';
+import { mulberry32 } from '@hindcast/language-model';
 import { CONFIG } from '@hindcast/platform';
 import type { EngineConfig } from './config';
 import { Answer, type Finish } from './core/answer';
 import type { Choice, ChoiceStep } from './core/chat-response';
+import { drawer } from './core/draw';
 import type { GenerationRequest, SamplingRequest } from './core/generation-fields';
 import type { TokenScore } from './core/token-score';
 import { EngineMetrics } from './engine-metrics';
@@ -94,10 +95,7 @@ export class Generator {
   }
 }
 
-/** Draws with mulberry32 from the request's seed, one number per token, so that an answer can be drawn again elsewhere. */
+/** mulberry32 from the request's seed, one number per token: an answer can be drawn again elsewhere. */
 function samplerOf(sampling: SamplingRequest, seedOffset: number): (logProbs: Float32Array) => number {
-  const seed = sampling.seed === null ? randomInt(2 ** 32) : sampling.seed + seedOffset;
-  const uniform = mulberry32(seed);
-  const { temperature, topP, topK } = sampling;
-  return (logProbs) => sampleToken(logProbs, { temperature, topP, topK }, uniform).id;
+  return drawer(sampling, mulberry32(sampling.seed === null ? randomInt(2 ** 32) : sampling.seed + seedOffset));
 }

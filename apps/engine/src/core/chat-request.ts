@@ -25,8 +25,7 @@ export const conversationFields = {
   chat_template: z.string().nullish(),
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
 };
-const ConversationFields = z.looseObject(conversationFields);
-export type ConversationFields = z.infer<typeof ConversationFields>;
+export type ConversationFields = z.infer<z.ZodObject<typeof conversationFields, z.core.$loose>>;
 
 const ChatBody = z.looseObject({
   ...generationFields,

@@ -32,8 +32,7 @@ export const generationFields = {
   response_format: z.looseObject({ type: z.string() }).nullish(),
   max_tokens: integer.nullish(),
 };
-const GenerationFields = z.looseObject(generationFields);
-export type GenerationFields = z.infer<typeof GenerationFields>;
+export type GenerationFields = z.infer<z.ZodObject<typeof generationFields, z.core.$loose>>;
 
 /** How tokens are drawn. */
 export interface SamplingRequest {
