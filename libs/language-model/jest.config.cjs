@@ -1,1 +1,5 @@
-module.exports = { ...require('../../jest.preset.cjs'), displayName: 'language-model' };
+module.exports = {
+  ...require('../../jest.preset.cjs'),
+  displayName: 'language-model',
+  testEnvironment: '<rootDir>/../tfjs-onnx/jest-environment.cjs',
+};

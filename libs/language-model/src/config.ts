@@ -17,6 +17,8 @@ export interface LlamaConfig {
   readonly intermediateSize: number;
   readonly rmsNormEps: number;
   readonly ropeTheta: number;
+  /** Stretched rotation of Llama 3.1 and later. */
+  readonly ropeScaling?: Llama3RopeScaling;
   /** The output layer is the embedding matrix; otherwise `lm_head.weight`. */
   readonly tieWordEmbeddings: boolean;
   readonly maxPositions: number;
@@ -33,6 +35,14 @@ export interface LlamaConfig {
   readonly queryKeyNorm: boolean;
 }
 
+/** `rope_scaling` of type `llama3`: slow rotations are slowed by `factor`, fast ones kept, those between blended. */
+export interface Llama3RopeScaling {
+  readonly factor: number;
+  readonly lowFrequencyFactor: number;
+  readonly highFrequencyFactor: number;
+  readonly originalMaxPositions: number;
+}
+
 const count = z.number().int().positive();
 const tokenId = z.number().int().nonnegative();
 const tokenIds = z
@@ -46,6 +56,12 @@ const rope = z
     rope_theta: z.number().positive().optional(),
   })
   .nullish();
+const Llama3Rope = z.looseObject({
+  factor: z.number().positive(),
+  low_freq_factor: z.number().positive(),
+  high_freq_factor: z.number().positive(),
+  original_max_position_embeddings: count,
+});
 
 const ConfigFile = z.looseObject({
   model_type: z.enum(['llama', 'qwen2', 'qwen3']),
@@ -74,7 +90,7 @@ const ConfigFile = z.looseObject({
 
 /**
  * Reads `config.json` (and `generation_config.json` for more end tokens). Refuses, by name, what the forward pass does not
- * compute: another architecture, scaled RoPE, sliding windows, quantised weights, another activation.
+ * compute: another architecture, RoPE scaling other than Llama 3's, sliding windows, quantised weights, another activation.
  */
 export async function readModelConfig(dir: string): Promise<LlamaConfig> {
   const path = join(dir, 'config.json');
@@ -113,7 +129,7 @@ function toConfig(path: string, file: z.infer<typeof ConfigFile>, generationEnds
     headDim,
     intermediateSize: file.intermediate_size,
     rmsNormEps: file.rms_norm_eps,
-    ropeTheta: ropeTheta(path, file),
+    ...readRope(path, file),
     tieWordEmbeddings: file.tie_word_embeddings,
     maxPositions: file.max_position_embeddings,
     bosTokenId: file.bos_token_id ?? null,
@@ -126,14 +142,26 @@ function toConfig(path: string, file: z.infer<typeof ConfigFile>, generationEnds
   };
 }
 
-function ropeTheta(path: string, file: z.infer<typeof ConfigFile>): number {
-  for (const scaling of [file.rope_scaling, file.rope_parameters]) {
-    const type = scaling?.rope_type ?? scaling?.type ?? 'default';
-    if (type !== 'default') throw new ModelFormatError(path, `RoPE scaling ${JSON.stringify(type)} is not supported`);
-  }
-  const theta = file.rope_theta ?? file.rope_parameters?.rope_theta;
-  if (theta === undefined) throw new ModelFormatError(path, 'rope_theta is missing');
-  return theta;
+function readRope(path: string, file: z.infer<typeof ConfigFile>): Pick<LlamaConfig, 'ropeTheta' | 'ropeScaling'> {
+  const ropeTheta = file.rope_theta ?? file.rope_parameters?.rope_theta;
+  if (ropeTheta === undefined) throw new ModelFormatError(path, 'rope_theta is missing');
+  const scaling = file.rope_scaling ?? file.rope_parameters;
+  const type = scaling?.rope_type ?? scaling?.type ?? 'default';
+  if (type === 'default') return { ropeTheta };
+  if (type !== 'llama3') throw new ModelFormatError(path, `RoPE scaling ${JSON.stringify(type)} is not supported`);
+  const parsed = Llama3Rope.safeParse(scaling);
+  if (!parsed.success)
+    throw new ModelFormatError(
+      path,
+      `rope_scaling: ${parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`,
+    );
+  const ropeScaling = {
+    factor: parsed.data.factor,
+    lowFrequencyFactor: parsed.data.low_freq_factor,
+    highFrequencyFactor: parsed.data.high_freq_factor,
+    originalMaxPositions: parsed.data.original_max_position_embeddings,
+  };
+  return { ropeTheta, ropeScaling };
 }
 
 async function readGenerationEnds(dir: string): Promise<number[]> {

@@ -7,10 +7,13 @@ export function widenBfloat16(bits: Uint16Array): Float32Array {
 
 /** IEEE 754 half precision to float32: exact, subnormal numbers, infinities and NaN included. */
 export function widenFloat16(bits: Uint16Array): Float32Array {
+  halfValues ??= Float32Array.from({ length: 2 ** 16 }, (_, pattern) => halfValue(pattern));
   const wide = new Float32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) wide[i] = halfValue(bits[i] as number);
+  for (let i = 0; i < bits.length; i++) wide[i] = halfValues[bits[i] as number] as number;
   return wide;
 }
+
+let halfValues: Float32Array | undefined;
 
 function halfValue(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;

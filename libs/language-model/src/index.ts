@@ -1,6 +1,6 @@
 export { writeAtomically } from './atomic-file';
 export { ChatTemplate, type RenderOptions, type TemplateMessage } from './chat-template';
-export { readModelConfig, type LlamaConfig } from './config';
+export { readModelConfig, type Llama3RopeScaling, type LlamaConfig } from './config';
 export { ModelFormatError } from './errors';
 export { float32Tensor, sizeOf, type HostTensor } from './host-tensor';
 export { type LoraTensors, type Weights } from './linear';

@@ -66,7 +66,8 @@ describe('config.json', () => {
   it.each([
     { change: { model_type: 'gemma3' }, error: 'architecture "gemma3" is not supported' },
     { change: { model_type: undefined }, error: 'architecture undefined is not supported' },
-    { change: { rope_scaling: { rope_type: 'llama3', factor: 8 } }, error: 'RoPE scaling "llama3" is not supported' },
+    { change: { rope_scaling: { rope_type: 'yarn', factor: 8 } }, error: 'RoPE scaling "yarn" is not supported' },
+    { change: { rope_scaling: { rope_type: 'llama3', factor: 8 } }, error: 'rope_scaling: low_freq_factor' },
     { change: { rope_theta: undefined }, error: 'rope_theta is missing' },
     { change: { hidden_act: 'gelu' }, error: 'hidden_act' },
     { change: { use_sliding_window: true }, error: 'use_sliding_window' },

@@ -37,18 +37,16 @@ export function rotate(heads: tf.Tensor4D, { cos, sin }: Rotation): tf.Tensor4D 
 }
 
 // The minus sign of −b·sin sits in the first half of the sine table.
-function rotationTables(
-  { headDim, ropeTheta }: LlamaConfig,
-  first: number,
-  length: number,
-): { cos: Float32Array; sin: Float32Array } {
+function rotationTables(config: LlamaConfig, first: number, length: number): { cos: Float32Array; sin: Float32Array } {
+  const { headDim } = config;
+  const half = headDim / 2;
   const cos = new Float32Array(length * headDim);
   const sin = new Float32Array(length * headDim);
-  const half = headDim / 2;
   const scale = headDim ** -0.25;
-  for (let t = 0; t < length; t++) {
-    for (let i = 0; i < half; i++) {
-      const angle = (first + t) * ropeTheta ** ((-2 * i) / headDim);
+  for (let i = 0; i < half; i++) {
+    const frequency = rotationFrequency(config, i);
+    for (let t = 0; t < length; t++) {
+      const angle = (first + t) * frequency;
       const at = t * headDim + i;
       cos[at] = cos[at + half] = scale * Math.cos(angle);
       sin[at] = -scale * Math.sin(angle);
@@ -56,4 +54,14 @@ function rotationTables(
     }
   }
   return { cos, sin };
+}
+
+/** Radians per position of pair i; with Llama 3's scaling, by how often it turns within the original context. */
+function rotationFrequency({ headDim, ropeTheta, ropeScaling }: LlamaConfig, i: number): number {
+  const frequency = ropeTheta ** ((-2 * i) / headDim);
+  if (!ropeScaling) return frequency;
+  const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalMaxPositions } = ropeScaling;
+  const turns = (originalMaxPositions * frequency) / (2 * Math.PI);
+  const kept = Math.min(1, Math.max(0, (turns - low) / (high - low)));
+  return kept * frequency + ((1 - kept) * frequency) / factor;
 }

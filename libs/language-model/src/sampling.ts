@@ -27,11 +27,14 @@ export function sampleToken(logits: Float32Array, options: SamplingOptions, unif
   if (!(temperature >= 0)) throw new RangeError(`temperature ${temperature} is not a number from 0 on`);
   if (!(topP > 0 && topP <= 1)) throw new RangeError(`topP ${topP} is not in (0, 1]`);
   const best = mostProbable(logits);
-  const logTotal = logSumExp(logits, logits[best] as number);
+  const largest = logits[best] as number;
+  const logTotal = logSumExp(logits, largest);
   const chosen = (id: number): SampledToken => ({ id, logProb: Math.min(0, (logits[id] as number) - logTotal) });
   if (temperature === 0) return chosen(best);
 
-  const weights = Float64Array.from(logits, (logit) => Math.exp((logit - (logits[best] as number)) / temperature));
+  // A loop, not Float64Array.from: this runs once per token over the whole vocabulary.
+  const weights = new Float64Array(logits.length);
+  for (let id = 0; id < weights.length; id++) weights[id] = Math.exp(((logits[id] as number) - largest) / temperature);
   if (topK > 0 || topP < 1) keepMostProbable(weights, topK > 0 ? topK : weights.length, topP);
   if (minP > 0) for (let id = 0; id < weights.length; id++) if ((weights[id] as number) < minP) weights[id] = 0;
   return chosen(invert(weights, uniform()));
@@ -63,7 +66,7 @@ function mostProbable(logits: Float32Array): number {
 
 function logSumExp(logits: Float32Array, largest: number): number {
   let sum = 0;
-  for (const logit of logits) sum += Math.exp(logit - largest);
+  for (let id = 0; id < logits.length; id++) sum += Math.exp((logits[id] as number) - largest);
   return largest + Math.log(sum);
 }
 
@@ -82,10 +85,12 @@ function keepMostProbable(weights: Float64Array, topK: number, topP: number): vo
 }
 
 function invert(weights: Float64Array, u: number): number {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let total = 0;
+  for (let id = 0; id < weights.length; id++) total += weights[id] as number;
   let sum = 0;
   let last = 0;
-  for (const [id, weight] of weights.entries()) {
+  for (let id = 0; id < weights.length; id++) {
+    const weight = weights[id] as number;
     if (weight === 0) continue;
     sum += weight;
     last = id;

@@ -1,6 +1,7 @@
 import * as tf from '@tensorflow/tfjs';
 import type { LlamaConfig } from './config';
 import { linear, rmsNorm, weight, type LoraTensors, type Weights } from './linear';
+import { recomputed } from './recompute';
 import { rotate, rotation, type Rotation } from './rope';
 
 // Only operations that every backend and the recorder of libs/tfjs-onnx have, and few of them: each is a node of the graph.
@@ -11,6 +12,12 @@ export interface ForwardOptions {
   readonly positions?: tf.Tensor2D;
   /** `[B, T]` (with a cache `[B, past + T]`), 1 for a token, 0 for padding, on either side; int32 or float32. Padding is never attended to. */
   readonly attentionMask?: tf.Tensor2D;
+  /**
+   * Keep for the gradient only the hidden states between layers, and compute each layer again in the backward pass: memory for one
+   * layer instead of all, for a third more time. Gradients are then made for every weight of a layer, or, with `lora`, for the
+   * adapter only. For backends that run operations one by one; onnxruntime merges the repeated ones again.
+   */
+  readonly recompute?: boolean;
 }
 
 /** Keys and values of one layer, `[B, kvHeads, length, headDim]`. Keys are rotated and carry `rotation`'s factor: feed them back as they are. */
@@ -96,9 +103,12 @@ function forward(
   ) as tf.Tensor2D;
   const added: LayerCache[] = [];
   for (let layer = 0; layer < config.layers; layer++) {
-    const [next, keys, values] = tf.tidy(() =>
-      block(config, weights, `model.layers.${layer}.`, hidden, call, past?.[layer]),
-    );
+    const at = `model.layers.${layer}.`;
+    if (options.recompute && !past) {
+      hidden = recomputedBlock(config, weights, at, hidden, call);
+      continue;
+    }
+    const [next, keys, values] = tf.tidy(() => block(config, weights, at, hidden, call, past?.[layer]));
     hidden = next;
     if (past) added.push({ keys, values });
   }
@@ -129,6 +139,25 @@ function block(
   // SwiGLU (Shazeer 2020, arXiv:2002.05202): silu(gate) · up.
   const inner = tf.mul(tf.mul(gate, tf.sigmoid(gate)), up) as tf.Tensor2D;
   return [tf.add(attended, linear(inner, weights, `${at}mlp.down_proj`, mlpBias, call.lora)), keys, values];
+}
+
+/** `block` without cache, keeping only what goes in. Base weights under an adapter are constants that outlive the backward pass. */
+function recomputedBlock(
+  config: LlamaConfig,
+  weights: Weights,
+  at: string,
+  hidden: tf.Tensor2D,
+  call: Call,
+): tf.Tensor2D {
+  const { lora, rotation: turn, bias } = call;
+  const trained = Object.entries(lora?.weights ?? weights).filter(([name]) => name.includes(at));
+  const run = ([rows, ...tensors]: tf.Tensor[], [cos, sin, mask]: tf.Tensor[]): tf.Tensor => {
+    const changed = Object.fromEntries(trained.map(([name], i) => [name, tensors[i] as tf.Tensor]));
+    const constants = { rotation: { cos: cos as tf.Tensor4D, sin: sin as tf.Tensor4D }, bias: mask as tf.Tensor4D };
+    const again: Call = { ...call, ...constants, ...(lora && { lora: { ...lora, weights: changed } }) };
+    return block(config, lora ? weights : changed, at, rows as tf.Tensor2D, again)[0];
+  };
+  return recomputed(run, [hidden, ...trained.map(([, tensor]) => tensor)], [turn.cos, turn.sin, bias]) as tf.Tensor2D;
 }
 
 /**

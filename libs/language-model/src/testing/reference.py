@@ -1,9 +1,11 @@
 """Reference numbers for the forward pass: a decoder of the LLaMA family in numpy, float64, written from the papers' formulas.
 
     python3 reference.py ../../../../models/seed > seed-reference.json
+    python3 reference.py > small-reference.json
 
-Shares no code with the TypeScript: per-head loops, interleaving by complex numbers, probabilities by the definition.
+The first again after every change of the seed model. Shares no code with the TypeScript: per-head loops, interleaving by complex numbers, probabilities by the definition.
 """
+import hashlib
 import json
 import struct
 import sys
@@ -17,21 +19,37 @@ def read_safetensors(path):
         header = json.loads(file.read(length))
         data = file.read()
     header.pop("__metadata__", None)
-    return {
-        name: np.frombuffer(data[slice(*entry["data_offsets"])], "<f4").reshape(entry["shape"]).astype(np.float64)
-        for name, entry in header.items()
-    }
+    return {name: decode(entry["dtype"], data[slice(*entry["data_offsets"])]).reshape(entry["shape"]) for name, entry in header.items()}
+
+
+def decode(dtype, raw):
+    if dtype == "BF16":
+        return (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return np.frombuffer(raw, {"F32": "<f4", "F16": "<f2"}[dtype]).astype(np.float64)
 
 
 def norm(x, gain, epsilon):
     return x / np.sqrt((x**2).mean(-1, keepdims=True) + epsilon) * gain
 
 
-def turn(head, theta):
+def frequencies(config, width):
+    plain = config["rope_theta"] ** (-2.0 * np.arange(width // 2) / width)
+    scaling = config.get("rope_scaling")
+    if not scaling:
+        return plain
+    # Llama 3.1: by wavelength, in the cases of the model's reference code.
+    wavelength = 2 * np.pi / plain
+    old, low, high = scaling["original_max_position_embeddings"], scaling["low_freq_factor"], scaling["high_freq_factor"]
+    smooth = (old / wavelength - low) / (high - low)
+    blended = (1 - smooth) * plain / scaling["factor"] + smooth * plain
+    return np.where(wavelength < old / high, plain, np.where(wavelength > old / low, plain / scaling["factor"], blended))
+
+
+def turn(head, config):
     """Each pair (i, i + half) of `head` [T, D] is a complex number, multiplied by exp(i * position * theta^(-2i/D))."""
     positions, width = np.arange(head.shape[0])[:, None], head.shape[1]
     pairs = head[:, : width // 2] + 1j * head[:, width // 2 :]
-    pairs = pairs * np.exp(1j * positions * theta ** (-2.0 * np.arange(width // 2) / width))
+    pairs = pairs * np.exp(1j * positions * frequencies(config, width))
     return np.concatenate([pairs.real, pairs.imag], 1)
 
 
@@ -54,7 +72,7 @@ def log_probs(config, weights, ids):
             query, key, value = q[:, i * width : (i + 1) * width], k[:, j * width : (j + 1) * width], v[:, j * width : (j + 1) * width]
             if f"model.layers.{layer}.self_attn.q_norm.weight" in weights:
                 query, key = norm(query, w("self_attn.q_norm"), epsilon), norm(key, w("self_attn.k_norm"), epsilon)
-            scores = turn(query, config["rope_theta"]) @ turn(key, config["rope_theta"]).T / np.sqrt(width)
+            scores = turn(query, config) @ turn(key, config).T / np.sqrt(width)
             scores[future] = -np.inf
             p = np.exp(scores - scores.max(1, keepdims=True))
             outputs.append(p / p.sum(1, keepdims=True) @ value)
@@ -117,12 +135,13 @@ if __name__ == "__main__":
         weights = read_safetensors(directory + "/model.safetensors")
         rng = np.random.default_rng(1)
         sequences = [[5, 2, 418, 284, 357, 470, 359, 69, 4, 3], rng.integers(0, config["vocab_size"], 60).tolist()]
-        result = [reference(config, weights, ids) for ids in sequences]
+        digest = hashlib.sha256(open(directory + "/model.safetensors", "rb").read()).hexdigest()
+        result = {"modelSha256": digest, "references": [reference(config, weights, ids) for ids in sequences]}
     else:
         result = []
-        for model_type in ("llama", "qwen2", "qwen3"):
-            config = dict(model_type=model_type, vocab_size=23, hidden_size=12, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2, head_dim=4, intermediate_size=20,
-                          rms_norm_eps=1e-5, rope_theta=10000.0, hidden_act="silu", max_position_embeddings=64, tie_word_embeddings=model_type == "qwen2")
+        for model_type, scaling in (("llama", None), ("qwen2", None), ("qwen3", None), ("llama", dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=64))):
+            config = dict(model_type=model_type, vocab_size=23, hidden_size=12, num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2, head_dim=8 if scaling else 4, intermediate_size=20,
+                          rms_norm_eps=1e-5, rope_theta=100.0 if scaling else 10000.0, rope_scaling=scaling, hidden_act="silu", max_position_embeddings=64, tie_word_embeddings=model_type == "qwen2")
             weights = made_weights(config, list(shapes_of(config)))
             result.append({"config": config, **reference(config, weights, [7, 0, 22, 7, 3, 19, 11, 5, 5, 14])})
     json.dump(result, sys.stdout)
