@@ -15,7 +15,7 @@ export interface Batch {
 }
 
 /** Row lengths that documents are padded to. Few, because the step is compiled once for each; close, to pad little. */
-export const rowLengths = [24, 32, 40, 52, 64, 80, 100, 128, 160, 208, 256, 336] as const;
+export const rowLengths = [24, 32, 40, 52, 64, 80, 100, 128, 160, 208, 256, 336, 448] as const;
 
 /** How many positions a batch has at most. */
 const positionsOfBatch = 1300;

@@ -1,5 +1,5 @@
 import type { AdamW } from './adam-w';
-import type { LossPoint, Progress } from './checkpoint';
+import type { Progress } from './checkpoint';
 import { learningRate } from './schedule';
 
 /** A loss point is recorded every so many steps. */
@@ -20,14 +20,15 @@ export interface PretrainOptions {
   readonly now: () => number;
   /** After every step; awaited. */
   readonly afterStep: (loss: number) => void | Promise<void>;
-  readonly onPoint?: (point: LossPoint) => void;
+  /** Asked before every step; true interrupts the run. */
+  readonly isInterrupted: () => boolean;
 }
 
-/** Takes steps until the token budget is used. Changes the source's parameters, the optimizer and `progress`. */
+/** Takes steps until the token budget is used or the run is interrupted. Changes the source's parameters, the optimizer and `progress`. */
 export async function pretrain(options: PretrainOptions): Promise<void> {
   const { source, optimizer, tokenBudget, progress } = options;
   let losses: number[] = [];
-  while (progress.tokens < tokenBudget) {
+  while (progress.tokens < tokenBudget && !options.isInterrupted()) {
     const began = options.now();
     const rate = learningRate(optimizer.steps, progress.tokens / tokenBudget);
     const { loss, tokens, gradient } = await source.step();
@@ -37,9 +38,7 @@ export async function pretrain(options: PretrainOptions): Promise<void> {
     losses.push(loss);
     if (losses.length === stepsOfPoint || progress.tokens >= tokenBudget) {
       const mean = losses.reduce((sum, value) => sum + value, 0) / losses.length;
-      const point = { step: optimizer.steps, tokens: progress.tokens, seconds: progress.seconds, loss: mean };
-      progress.curve.push(point);
-      options.onPoint?.(point);
+      progress.curve.push({ step: optimizer.steps, tokens: progress.tokens, seconds: progress.seconds, loss: mean });
       losses = [];
     }
     await options.afterStep(loss);

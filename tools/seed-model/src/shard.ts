@@ -62,7 +62,7 @@ function lossAndGradients(
       input('tokenIds') as tf.Tensor2D,
       input('targetIds') as tf.Tensor2D,
     );
-    return tf.neg(tf.div(tf.sum(tf.mul(logProbs, lossMask)), tf.sum(lossMask)));
+    return tf.neg(tf.div(tf.sum(tf.mul(logProbs, lossMask)), tf.sum(lossMask))) as tf.Scalar;
   };
   const { value, grads } = tf.valueAndGrads(loss)(names.map(input));
   return {
