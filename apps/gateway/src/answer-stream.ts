@@ -1,0 +1,197 @@
+import { HindcastError } from '@hindcast/contracts';
+import type { ClientConnection } from './client-connection';
+import type { CompletedAnswer } from './core/answer';
+import { ChunkAssembler } from './core/chunk-assembler';
+import { streamError } from './core/engine-error';
+import { SseParser, isDone, type SseEvent } from './core/sse-parser';
+import { stripEvent, type AskedFields } from './core/strip-fields';
+import { engineError } from './engine-client';
+
+/** How long the end of an answer is held back for its capture to be stored. */
+export const HOLD_MS = 250;
+
+/** How a streamed answer ended. */
+export interface StreamEnding {
+  readonly outcome: 'complete' | 'failed' | 'malformed';
+  readonly answer: CompletedAnswer;
+  readonly detail: string;
+}
+
+/** An error that the engine reported in place of an answer, before anything was sent to the client. */
+export class EngineRefusal extends Error {
+  constructor(readonly reported: unknown) {
+    super('the engine reported an error in its stream');
+  }
+}
+
+class MalformedStream extends Error {}
+
+/**
+ * Hands the engine's events on one by one while it puts the answer together. From the event on that finishes the last choice
+ * everything is held until the answer is stored, or for HOLD_MS.
+ */
+export class AnswerStream {
+  private readonly parser = new SseParser();
+  private readonly assembler = new ChunkAssembler();
+  private held: Uint8Array[] | null = null;
+  private holdTimer: NodeJS.Timeout | null = null;
+  private holdOver: Promise<void> = Promise.resolve();
+  private isHoldSpent = false;
+  private writing: Promise<void> = Promise.resolve();
+  private beforeStart: Uint8Array[] = [];
+  private hasData = false;
+  private isDone = false;
+  private reportedError = false;
+
+  constructor(
+    private readonly client: ClientConnection,
+    private readonly headers: Readonly<Record<string, string>>,
+    private readonly asked: AskedFields,
+    private readonly choices: number,
+  ) {}
+
+  /** The engine has finished the answer; what may still come is its usage and its end mark. */
+  get isFinished(): boolean {
+    return this.assembler.finishedChoices >= this.choices;
+  }
+
+  /**
+   * @param store writes the answer down; the client waits for it
+   * @returns `null` when the client went away before the answer began
+   * @throws HindcastError or EngineRefusal while nothing was sent yet: the client can still get a status
+   */
+  async relay(
+    body: AsyncIterable<Uint8Array>,
+    store: (ending: StreamEnding) => Promise<void>,
+  ): Promise<StreamEnding | null> {
+    const ending = await this.read(body);
+    if (!ending) return null;
+    if (ending.outcome !== 'complete' && !this.client.isGone)
+      await this.send(streamError(ending.outcome, ending.detail));
+    const stored = store(ending);
+    await Promise.race([stored, this.holdOver]);
+    await this.release();
+    this.client.end();
+    await stored;
+    return ending;
+  }
+
+  private async read(body: AsyncIterable<Uint8Array>): Promise<StreamEnding | null> {
+    try {
+      for await (const chunk of body) for (const event of this.parser.push(chunk)) await this.take(event);
+      const rest = this.parser.end();
+      if (rest) await this.take(rest);
+    } catch (error) {
+      return this.broken(error);
+    }
+    if (!this.hasData) throw new HindcastError('engine-invalid-response', 'the engine sent no answer');
+    if (this.reportedError) return this.ending('failed', 'the engine reported an error');
+    if (!this.isFinished && !this.isDone) return this.ending('failed', 'the engine broke off the answer');
+    return this.ending('complete', 'complete');
+  }
+
+  private broken(error: unknown): StreamEnding | null {
+    if (error instanceof EngineRefusal) throw error;
+    const isMalformed = error instanceof MalformedStream || error instanceof RangeError;
+    if (isMalformed) {
+      if (!this.client.hasStarted)
+        throw new HindcastError('engine-invalid-response', 'the engine did not answer with an event stream', {
+          cause: error,
+        });
+      return this.ending('malformed', error.message);
+    }
+    if (this.isFinished) return this.ending('complete', 'complete');
+    if (this.client.isGone) return this.hasData ? this.ending('failed', 'the client went away') : null;
+    const failure = engineError(error);
+    if (!this.client.hasStarted) {
+      if (failure.code === 'engine-timeout') throw failure;
+      throw new HindcastError('engine-stream-broken', 'the engine closed the connection before it answered', {
+        cause: error,
+      });
+    }
+    return this.ending(
+      'failed',
+      failure.code === 'engine-timeout' ? 'the engine went silent' : 'the engine broke off the answer',
+    );
+  }
+
+  private ending(outcome: StreamEnding['outcome'], detail: string): StreamEnding {
+    return { outcome, answer: this.assembler.answer(), detail };
+  }
+
+  private async take(event: SseEvent): Promise<void> {
+    if (event.data === null) return this.takeBlank(event);
+    if (isDone(event)) {
+      this.isDone = true;
+      return this.send(event.raw);
+    }
+    const chunk = parseChunk(event.data);
+    if (event.event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null)) {
+      if (!this.client.hasStarted) throw new EngineRefusal(chunk['error'] ?? chunk);
+      this.reportedError = true;
+      return this.send(event.raw);
+    }
+    this.hasData = true;
+    this.assembler.add(chunk);
+    const raw = this.stripped(event, chunk);
+    if (this.isFinished && !this.held && !this.isHoldSpent) this.startHold();
+    if (raw) await this.send(raw);
+  }
+
+  private stripped(event: SseEvent, chunk: Record<string, unknown>): Uint8Array | null {
+    try {
+      return stripEvent(event, chunk, this.asked);
+    } catch (cause) {
+      throw new MalformedStream('an event could not be read', { cause });
+    }
+  }
+
+  /** Comments keep a waiting client's connection open, so they may begin the answer; other blocks without data may not. */
+  private takeBlank(event: SseEvent): Promise<void> | void {
+    if (this.client.hasStarted || event.raw[0] === COLON) return this.send(event.raw);
+    this.beforeStart.push(event.raw);
+  }
+
+  private async send(raw: Uint8Array): Promise<void> {
+    if (this.held) return void this.held.push(raw);
+    this.client.start(this.headers);
+    const events = [...this.beforeStart.splice(0), raw];
+    this.writing = this.writing.then(async () => {
+      for (const bytes of events) await this.client.write(bytes);
+    });
+    await this.writing;
+  }
+
+  private startHold(): void {
+    this.held = [];
+    this.holdOver = new Promise((resolve) => {
+      this.holdTimer = setTimeout(() => {
+        void this.release();
+        resolve();
+      }, HOLD_MS);
+    });
+  }
+
+  private async release(): Promise<void> {
+    if (this.holdTimer) clearTimeout(this.holdTimer);
+    this.isHoldSpent = true;
+    const events = this.held ?? [];
+    this.held = null;
+    for (const event of events) void this.send(event);
+    await this.writing;
+  }
+}
+
+const COLON = 0x3a;
+
+function parseChunk(text: string): Record<string, unknown> {
+  let chunk: unknown;
+  try {
+    chunk = JSON.parse(text);
+  } catch (cause) {
+    throw new MalformedStream('an event is not JSON', { cause });
+  }
+  if (typeof chunk !== 'object' || chunk === null || Array.isArray(chunk))
+    throw new MalformedStream('an event is not an object');
+  return chunk as Record<string, unknown>;
+}

@@ -1,0 +1,51 @@
+import { Module } from '@nestjs/common';
+import { AnswerRecorder } from './answer-recorder';
+import { ApiKeyGuard } from './api-key.guard';
+import { Chat } from './chat';
+import { ChatController } from './chat.controller';
+import { DocsController } from './docs.controller';
+import { EngineClient } from './engine-client';
+import { EngineModels } from './engine-models';
+import { FeedbackBook } from './feedback-book';
+import { FeedbackController } from './feedback.controller';
+import { GatewayMetrics } from './gateway-metrics';
+import { KvAccess } from './kv-access';
+import { ModelsController } from './models.controller';
+import { PolicyRouter } from './policy-router';
+import { PolicyWatch } from './policy-watch';
+import { RecentTurns } from './recent-turns';
+import { SessionIdentity } from './session-identity';
+import { SessionsController } from './sessions.controller';
+import { StatusController } from './status.controller';
+import { TurnBook } from './turn-book';
+import { TurnJournal } from './turn-journal';
+import { TurnSweeper } from './turn-sweeper';
+
+@Module({
+  controllers: [
+    ChatController,
+    ModelsController,
+    StatusController,
+    FeedbackController,
+    SessionsController,
+    DocsController,
+  ],
+  providers: [
+    AnswerRecorder,
+    ApiKeyGuard,
+    Chat,
+    EngineClient,
+    EngineModels,
+    FeedbackBook,
+    GatewayMetrics,
+    KvAccess,
+    PolicyRouter,
+    PolicyWatch,
+    RecentTurns,
+    SessionIdentity,
+    TurnBook,
+    TurnJournal,
+    TurnSweeper,
+  ],
+})
+export class AppModule {}

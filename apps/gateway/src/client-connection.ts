@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+
+/** The client's side of a streamed answer. */
+export class ClientConnection {
+  private isOver = false;
+
+  constructor(private readonly response: ServerResponse) {}
+
+  /** The client went away before its answer was complete. */
+  get isGone(): boolean {
+    return this.response.closed && !this.response.writableFinished;
+  }
+
+  get hasStarted(): boolean {
+    return this.response.headersSent;
+  }
+
+  onGone(listener: () => void): void {
+    this.response.once('close', () => {
+      if (this.isGone) listener();
+    });
+  }
+
+  start(headers: Readonly<Record<string, string>>): void {
+    if (!this.isGone && !this.hasStarted) this.response.writeHead(200, headers);
+  }
+
+  /** One event, one write; resolves when the client can take more. */
+  async write(event: Uint8Array): Promise<void> {
+    if (this.isGone || this.isOver) return;
+    if (this.response.write(event)) return;
+    const leave = new AbortController();
+    await Promise.race([once(this.response, 'drain', leave), once(this.response, 'close', leave)]).finally(() =>
+      leave.abort(),
+    );
+  }
+
+  end(): void {
+    this.isOver = true;
+    if (!this.isGone) this.response.end();
+  }
+}

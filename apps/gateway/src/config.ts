@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { booleanFlag, commaList, commonConfig, secret } from '@hindcast/platform';
+import { z } from 'zod';
+import { isLoopback, parseApiKey, type ApiKey } from './core/api-keys';
+
+const apiKeys = commaList.transform((entries, context): readonly ApiKey[] => {
+  try {
+    return entries.map(parseApiKey);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
+const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+export const GatewayConfig = commonConfig(8080)
+  .extend({
+    /** Base URLs of the policy engines, with `/v1`. */
+    POLICY_BASE_URL: commaList.default(['http://127.0.0.1:8000/v1']).pipe(z.array(baseUrl)),
+    /** Name of the base model in the engines: policy version 0. */
+    POLICY_MODEL: z.string().min(1).default('seed'),
+    POLICY_DIALECT: z.enum(['vllm', 'sglang', 'openai']).default('vllm'),
+    POLICY_API_KEY: secret.optional(),
+    /** Longest silence of an engine: before its answer begins (a whole answer comes all at once), and between two pieces. */
+    POLICY_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
+    /** `name:sha256hex,…`; the name is the tenant. */
+    API_KEYS: apiKeys.default([]),
+    /** Type of a request that names none. */
+    DEFAULT_TURN_TYPE: z.enum(['main', 'side']).default('main'),
+    /** How long an answer waits for what comes after it. */
+    OPEN_TURN_TTL_SECONDS: z.coerce.number().positive().default(3600),
+    /** Where operations wait while NATS is away. Default: `spool` in DATA_DIR. */
+    SPOOL_DIR: z.string().optional(),
+    /** Whether an answer whose log-probs are not the behaviour policy's is trained on. */
+    OFF_POLICY: z.enum(['drop', 'train']).default('drop'),
+    /** `force`: every captured answer is sampled at T = 1, top-p = 1, whatever the client asks. */
+    SAMPLING: z.enum(['client', 'force']).default('client'),
+    /** 404 for a model name that no engine lists. */
+    STRICT_MODEL: booleanFlag.default(false),
+    MAX_BODY_BYTES: z.coerce
+      .number()
+      .int()
+      .positive()
+      .default(32 * 1024 * 1024),
+    /** Key of the HMAC that replaces session ids. Default: a random one, kept in DATA_DIR. All gateways of a deployment share it. */
+    SESSION_SECRET: secret.min(16).optional(),
+  })
+  .superRefine((config, context) => {
+    if (config.API_KEYS.length === 0 && !isLoopback(config.HOST)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['HOST'],
+        message: `without API_KEYS only a loopback address is served, not ${config.HOST}`,
+      });
+    }
+  })
+  .transform((config) => ({ ...config, SPOOL_DIR: config.SPOOL_DIR ?? join(config.DATA_DIR, 'spool') }));
+export type GatewayConfig = z.infer<typeof GatewayConfig>;

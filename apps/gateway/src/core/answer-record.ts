@@ -1,0 +1,73 @@
+import type { Capture, CapturedTurn, Sampling } from '@hindcast/contracts';
+import type { CompletedAnswer } from './answer';
+import type { CaptureVerdict } from './capture-check';
+import type { Dialect } from './engine-request';
+import type { ChatRequest } from './request-check';
+
+/** What is known of an answer before it begins. */
+export interface AnswerContext {
+  readonly turnId: string;
+  readonly tenant: string;
+  readonly sessionId: string | null;
+  readonly request: ChatRequest;
+  /** Model name that was sent to the engine. */
+  readonly model: string;
+  /** Version that answered; `null` when it was no model of ours. */
+  readonly policyVersion: number | null;
+  readonly dialect: Dialect;
+  /** How the engine was told to sample; `null` when that cannot be read. */
+  readonly sampling: Sampling | null;
+  /** The body that the engine got. */
+  readonly sentBody: Readonly<Record<string, unknown>>;
+}
+
+/** The event of an answer. Counts are the engine's own, as far as it gave them. */
+export function capturedTurn(
+  context: AnswerContext,
+  answer: CompletedAnswer,
+  verdict: CaptureVerdict | null,
+): CapturedTurn {
+  return {
+    // An answer that broke before it named itself is known by its turn.
+    responseId: answer.responseId ?? context.turnId,
+    sessionId: context.sessionId,
+    // A foreign model has no version; its answer is untrainable and counts for none.
+    policyVersion: context.policyVersion ?? 0,
+    model: context.model,
+    promptTokens: answer.promptIds?.length ?? answer.usage?.promptTokens ?? 0,
+    completionTokens: answer.responseIds?.length ?? answer.usage?.completionTokens ?? 0,
+    finishReason: answer.finishReason ?? 'none',
+    untrainable: verdict && !verdict.trainable ? verdict.reason : null,
+  };
+}
+
+/** The capture of a trainable answer. */
+export function captureOf(
+  context: AnswerContext,
+  answer: CompletedAnswer,
+  verdict: Extract<CaptureVerdict, { trainable: true }>,
+  exact: { readonly sampling: Sampling; readonly policyVersion: number; readonly at: number },
+): Capture {
+  const { request } = context;
+  return {
+    header: {
+      turnId: context.turnId,
+      tenant: context.tenant,
+      sessionId: context.sessionId,
+      responseId: answer.responseId ?? context.turnId,
+      model: context.model,
+      policyVersion: exact.policyVersion,
+      dialect: context.dialect,
+      messages: [...request.messages],
+      tools: (request['tools'] as unknown[] | null | undefined) ?? null,
+      templateArguments: (request['chat_template_kwargs'] as Record<string, unknown> | null | undefined) ?? null,
+      answer: answer.message,
+      sampling: exact.sampling,
+      finishReason: answer.finishReason!,
+      at: exact.at,
+    },
+    promptIds: Int32Array.from(verdict.promptIds),
+    responseIds: Int32Array.from(verdict.responseIds),
+    rolloutLogProbs: Float32Array.from(verdict.logProbs),
+  };
+}

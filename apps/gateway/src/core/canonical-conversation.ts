@@ -1,0 +1,108 @@
+type Json = Record<string, unknown>;
+
+/** SHA-256 of a text, hex; the shell passes it in. */
+export type Sha256 = (text: string) => string;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Key order and number spelling do not matter; array order does. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+/** Tool arguments as canonical JSON; text that is not JSON, or too deep to walk, as it is. */
+function canonicalArguments(value: unknown): string {
+  if (typeof value !== 'string') return canonicalJson(value ?? {});
+  try {
+    return value.trim() === '' ? '{}' : canonicalJson(JSON.parse(value));
+  } catch {
+    return value.trim();
+  }
+}
+
+/** Text of a message's content. A part that is not text keeps its place as canonical JSON. */
+function contentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if (isObject(part) && typeof part['text'] === 'string') return part['text'];
+      return canonicalJson(part);
+    })
+    .join('');
+}
+
+const THINKING_END = '</think>';
+
+/** Chat templates and clients drop an answer's thinking from the history; so does the canonical form. */
+function withoutThinking(text: string): string {
+  const end = text.lastIndexOf(THINKING_END);
+  return end < 0 ? text : text.slice(end + THINKING_END.length);
+}
+
+/**
+ * What makes two spellings of a message the same message, as a text; `null` for a message that does not count.
+ * Left out: system and developer messages, reasoning, tool-call ids, outer white space.
+ */
+export function canonicalMessage(message: Json): string | null {
+  const role = message['role'];
+  if (role === 'system' || role === 'developer') return null;
+  const isAnswer = role === 'assistant';
+  const raw = contentText(message['content']);
+  const text =
+    (isAnswer ? withoutThinking(raw) : raw).trim() || (isAnswer ? contentText(message['refusal']).trim() : '');
+  const calls: [string, string][] = [];
+  for (const call of Array.isArray(message['tool_calls']) ? message['tool_calls'] : []) {
+    const target = isObject(call) ? (call['function'] ?? call['custom']) : null;
+    if (isObject(target))
+      calls.push([String(target['name'] ?? ''), canonicalArguments(target['arguments'] ?? target['input'])]);
+  }
+  const legacy = message['function_call'];
+  if (isObject(legacy)) calls.push([String(legacy['name'] ?? ''), canonicalArguments(legacy['arguments'])]);
+  return JSON.stringify([role === 'function' ? 'tool' : role, text, calls]);
+}
+
+/**
+ * Hash of every prefix of the conversation: entry `i` stands for the first `i` messages. A chain, so that all prefixes of a
+ * long conversation cost one pass. Two tenants never share a hash.
+ */
+export function conversationHashes(tenant: string, messages: readonly Json[], sha256: Sha256): string[] {
+  const hashes = [sha256(`hindcast conversation\n${tenant}`)];
+  for (const message of messages) {
+    const previous = hashes.at(-1)!;
+    const canonical = canonicalMessage(message);
+    hashes.push(canonical === null ? previous : sha256(`${previous}\n${canonical}`));
+  }
+  return hashes;
+}
+
+/** Hash of the conversation up to and including the answer: the key of its open turn. */
+export function openTurnKey(promptHash: string, answer: Json, sha256: Sha256): string {
+  return sha256(`${promptHash}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
+}
+
+/** A place in a request where an answer of ours may stand. */
+export interface AnswerPosition {
+  /** Index of the assistant message. */
+  readonly index: number;
+  readonly key: string;
+}
+
+/** How far back a request is searched for an answer that is still open. */
+const SEARCHED_POSITIONS = 4;
+
+/** The last assistant messages that something follows, newest first, with the key that each would have as an open turn. */
+export function answerPositions(messages: readonly Json[], hashes: readonly string[]): AnswerPosition[] {
+  const positions: AnswerPosition[] = [];
+  for (let index = messages.length - 2; index >= 0 && positions.length < SEARCHED_POSITIONS; index--) {
+    if (messages[index]!['role'] === 'assistant') positions.push({ index, key: hashes[index + 1]! });
+  }
+  return positions;
+}

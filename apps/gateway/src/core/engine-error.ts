@@ -1,0 +1,71 @@
+/** OpenAI's error body. */
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: string | number | null;
+    readonly param: string | null;
+  };
+}
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const SHOWN_CHARS = 1_000;
+
+export const errorBody = (
+  message: string,
+  type: string,
+  code: string | null,
+  param: string | null = null,
+): ErrorBody => ({
+  error: { message, type, code, param },
+});
+
+/** The event that ends a streamed answer which cannot go on. Trying again can help. */
+export function streamError(outcome: 'failed' | 'malformed', detail: string): Uint8Array {
+  const code = outcome === 'malformed' ? 'engine-invalid-response' : 'engine-stream-broken';
+  return new TextEncoder().encode(`data: ${JSON.stringify(errorBody(detail, 'server_error', code))}\n\n`);
+}
+
+/**
+ * Status and body for an engine's error response. A body in OpenAI's shape is passed on as it is; vLLM's older flat form is put
+ * into that shape. A server error whose body is no error object is the engine's own failure: 502.
+ */
+export function engineErrorResponse(status: number, text: string): { readonly status: number; readonly body: string } {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = null;
+  }
+  if (isObject(body) && isObject(body['error'])) return { status, body: text };
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+  const message = isObject(body) ? (body['message'] ?? body['error'] ?? body['detail']) : null;
+  if (message !== null && message !== undefined) {
+    const shown = typeof message === 'string' ? message : JSON.stringify(message);
+    return {
+      status,
+      body: JSON.stringify(errorBody(shown.slice(0, SHOWN_CHARS), type, String((body as Json)['code'] ?? status))),
+    };
+  }
+  if (status === 500)
+    return { status: 502, body: JSON.stringify(errorBody('the engine failed', type, 'engine-invalid-response')) };
+  return {
+    status,
+    body: JSON.stringify(
+      errorBody(text.slice(0, SHOWN_CHARS) || `the engine answered ${status}`, type, String(status)),
+    ),
+  };
+}
+
+/** Status for an error that an engine reported as the first event of a stream. */
+export function reportedStatus(reported: unknown): number {
+  const code = isObject(reported) ? Number(reported['code'] ?? reported['status']) : NaN;
+  return Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502;
+}
+
+export function reportedBody(reported: unknown): string {
+  if (isObject(reported)) return JSON.stringify({ error: reported });
+  return JSON.stringify(errorBody(String(reported).slice(0, SHOWN_CHARS), 'server_error', 'engine-invalid-response'));
+}

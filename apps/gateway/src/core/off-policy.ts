@@ -1,0 +1,49 @@
+import { Sampling } from '@hindcast/contracts';
+
+type Json = Record<string, unknown>;
+
+/** OpenAI's documented defaults: what a client that says nothing asked for. */
+export const defaultSampling = { temperature: 1, top_p: 1 } as const;
+/** Neutral values of what only vLLM and SGLang know; a model's generation config may say otherwise. */
+export const neutralSampling = { top_k: -1, min_p: 0, repetition_penalty: 1 } as const;
+
+/** How the engine was told to sample; `null` when a value is not one. */
+export function samplingOf(request: Json): Sampling | null {
+  const number = (field: string, fallback: number | null): unknown => request[field] ?? fallback;
+  const topK = number('top_k', null);
+  const seed = number('seed', null);
+  const parsed = Sampling.safeParse({
+    temperature: number('temperature', defaultSampling.temperature),
+    topP: number('top_p', defaultSampling.top_p),
+    topK: topK === -1 || topK === 0 ? null : topK,
+    minP: number('min_p', null),
+    presencePenalty: number('presence_penalty', 0),
+    frequencyPenalty: number('frequency_penalty', 0),
+    repetitionPenalty: number('repetition_penalty', null),
+    seed: Number.isSafeInteger(seed) ? seed : null,
+  });
+  return parsed.success ? parsed.data : null;
+}
+
+const isFilled = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+
+/**
+ * Why the engine's log-probs are not those of the policy that sampled, or `null`. An engine's raw log-probs are taken before
+ * temperature, nucleus and penalties, and its processed ones are not what the trainer's model computes at T = 1: either way
+ * only plain sampling is exact.
+ */
+export function offPolicyCause(sampling: Sampling | null, request: Json): string | null {
+  if (!sampling) return 'unreadable-sampling';
+  if (sampling.temperature !== 1) return 'temperature';
+  if (sampling.topP !== 1) return 'top-p';
+  if (sampling.topK !== null) return 'top-k';
+  if (sampling.minP) return 'min-p';
+  if (sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0) return 'penalty';
+  if (sampling.repetitionPenalty !== null && sampling.repetitionPenalty !== 1) return 'penalty';
+  if (isFilled(request['logit_bias']) || isFilled(request['allowed_token_ids']) || isFilled(request['bad_words']))
+    return 'logit-bias';
+  if (typeof request['min_tokens'] === 'number' && request['min_tokens'] > 0) return 'min-tokens';
+  if (request['use_beam_search'] === true) return 'beam-search';
+  return null;
+}

@@ -1,0 +1,58 @@
+import type { CapturedTurn, ClosedTurn } from '@hindcast/contracts';
+import type { PairTexts } from './judge-texts';
+import type { OpenTurn } from './open-turn';
+
+/** An answer in the conversation of a request, with what the request says came after it. */
+export interface Continuation {
+  readonly key: string;
+  readonly texts: PairTexts;
+}
+
+/**
+ * What the gateway writes down about a request. Done at once while NATS answers, else kept in the spool and done in order
+ * later; doing one twice is harmless.
+ */
+export type Operation =
+  /** A captured answer opens; its capture travels beside it. */
+  | { readonly kind: 'open'; readonly key: string; readonly turn: OpenTurn }
+  /** An answer that never opens: untrainable, or failed midway. */
+  | {
+      readonly kind: 'announce';
+      readonly turnId: string;
+      readonly tenant: string;
+      readonly captured: CapturedTurn;
+      readonly closed: ClosedTurn | null;
+    }
+  /** A request continues these answers. */
+  | {
+      readonly kind: 'continue';
+      readonly id: string;
+      readonly sessionId: string | null;
+      readonly continuations: readonly Continuation[];
+    }
+  | { readonly kind: 'end-session'; readonly id: string; readonly sessionId: string; readonly detail: string };
+
+const MAGIC = 0x31504f48; // "HOP1", little-endian
+
+/** magic u32 · JSON bytes u32 · JSON · capture. */
+export function encodeOperation(operation: Operation, capture: Uint8Array | null): Uint8Array {
+  const json = new TextEncoder().encode(JSON.stringify(operation));
+  const bytes = new Uint8Array(8 + json.length + (capture?.length ?? 0));
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC, true);
+  view.setUint32(4, json.length, true);
+  bytes.set(json, 8);
+  if (capture) bytes.set(capture, 8 + json.length);
+  return bytes;
+}
+
+/** @throws RangeError when the bytes are not a whole operation. */
+export function decodeOperation(bytes: Uint8Array): { operation: Operation; capture: Uint8Array | null } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 8 || view.getUint32(0, true) !== MAGIC) throw new RangeError('not a spooled operation');
+  const end = 8 + view.getUint32(4, true);
+  if (bytes.length < end) throw new RangeError('a cut spooled operation');
+  const operation = JSON.parse(new TextDecoder().decode(bytes.subarray(8, end))) as Operation;
+  const capture = bytes.slice(end);
+  return { operation, capture: capture.length > 0 ? capture : null };
+}

@@ -1,0 +1,49 @@
+type Json = Record<string, unknown>;
+
+/** A chat request whose shape Hindcast relies on; everything else is the engine's to judge. */
+export interface ChatRequest extends Json {
+  readonly messages: readonly Json[];
+  readonly model?: string;
+  readonly stream?: boolean;
+}
+
+export type RequestCheck =
+  | { readonly ok: true; readonly request: ChatRequest }
+  | { readonly ok: false; readonly message: string; readonly param: string | null };
+
+const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const refuse = (message: string, param: string | null = null): RequestCheck => ({ ok: false, message, param });
+
+export function checkRequest(body: unknown): RequestCheck {
+  if (!isObject(body)) return refuse('the body must be a JSON object');
+  const { messages, model, stream } = body;
+  if (!Array.isArray(messages) || messages.length === 0)
+    return refuse('messages must be a non-empty array', 'messages');
+  for (const [index, message] of messages.entries()) {
+    const param = `messages[${index}]`;
+    if (!isObject(message)) return refuse(`${param} must be an object`, param);
+    if (typeof message['role'] !== 'string' || !ROLES.has(message['role'])) {
+      return refuse(`${param}.role must be one of ${[...ROLES].join(', ')}`, `${param}.role`);
+    }
+    const content = message['content'];
+    const isContent =
+      content === undefined || content === null || typeof content === 'string' || Array.isArray(content);
+    if (!isContent) return refuse(`${param}.content must be a string, an array of parts or null`, `${param}.content`);
+    if (message['tool_calls'] != null && !Array.isArray(message['tool_calls'])) {
+      return refuse(`${param}.tool_calls must be an array`, `${param}.tool_calls`);
+    }
+  }
+  if (model !== undefined && model !== null && typeof model !== 'string')
+    return refuse('model must be a string', 'model');
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
+    return refuse('stream must be true or false', 'stream');
+  for (const field of ['stream_options', 'chat_template_kwargs']) {
+    if (body[field] !== undefined && body[field] !== null && !isObject(body[field]))
+      return refuse(`${field} must be an object`, field);
+  }
+  if (body['tools'] !== undefined && body['tools'] !== null && !Array.isArray(body['tools']))
+    return refuse('tools must be an array', 'tools');
+  return { ok: true, request: body as ChatRequest };
+}

@@ -1,0 +1,103 @@
+/** One block of a server-sent event stream, up to and including its blank line. */
+export interface SseEvent {
+  /** The bytes as the engine sent them; all events together are the stream. */
+  readonly raw: Uint8Array;
+  /** The `data` lines joined by `\n`; `null` for a comment or an empty block. */
+  readonly data: string | null;
+  readonly event: string | null;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Cuts a byte stream into server-sent events (WHATWG HTML, "Server-sent events"). Works on bytes, so that a character, a line
+ * end or an event may be cut anywhere; an event is decoded only once it is whole.
+ */
+export class SseParser {
+  private buffer: Uint8Array = new Uint8Array(0);
+  private scanned = 0;
+  private lineStart = 0;
+  /** A line of this event ended in a lone `\r`: a `\r` at the end of the buffer is then a whole line end. */
+  private loneReturns = false;
+
+  constructor(private readonly maxEventBytes = 64 * 1024 * 1024) {}
+
+  /** Bytes of the event that is not whole yet. */
+  get pendingBytes(): number {
+    return this.buffer.length;
+  }
+
+  /** @throws RangeError when an event is larger than `maxEventBytes`. */
+  push(chunk: Uint8Array): SseEvent[] {
+    this.buffer = this.buffer.length === 0 ? chunk : concat(this.buffer, chunk);
+    const events: SseEvent[] = [];
+    let eventStart = 0;
+    let position = this.scanned;
+    while (position < this.buffer.length) {
+      const byte = this.buffer[position];
+      if (byte !== LF && byte !== CR) {
+        position++;
+        continue;
+      }
+      let lineEnd = position + 1;
+      if (byte === CR) {
+        const atEnd = lineEnd === this.buffer.length;
+        if (atEnd && !this.loneReturns) break;
+        if (!atEnd && this.buffer[lineEnd] === LF) lineEnd++;
+        else this.loneReturns = true;
+      }
+      const isBlank = position === this.lineStart;
+      position = lineEnd;
+      this.lineStart = lineEnd;
+      if (isBlank) {
+        events.push(parseEvent(this.buffer.slice(eventStart, lineEnd)));
+        eventStart = lineEnd;
+        this.loneReturns = false;
+      }
+    }
+    this.buffer = this.buffer.subarray(eventStart);
+    this.scanned = position - eventStart;
+    this.lineStart -= eventStart;
+    if (this.buffer.length > this.maxEventBytes)
+      throw new RangeError(`an event of more than ${this.maxEventBytes} bytes`);
+    return events;
+  }
+
+  /** What is left when the stream has ended: an event without its blank line, or `null`. */
+  end(): SseEvent | null {
+    if (this.buffer.length === 0) return null;
+    const rest = parseEvent(this.buffer.slice());
+    this.buffer = new Uint8Array(0);
+    this.scanned = 0;
+    this.lineStart = 0;
+    return rest;
+  }
+}
+
+/** Whether the event is the end mark of an OpenAI stream. */
+export const isDone = (event: SseEvent): boolean => event.data?.trim() === '[DONE]';
+
+function parseEvent(raw: Uint8Array): SseEvent {
+  const dataLines: string[] = [];
+  let event: string | null = null;
+  for (const line of new TextDecoder().decode(raw).split(/\r\n|\n|\r/)) {
+    const colon = line.indexOf(':');
+    if (colon === 0) continue;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const rest = colon < 0 ? '' : line.slice(colon + 1);
+    const value = rest.startsWith(' ') ? rest.slice(1) : rest;
+    if (field === 'data') dataLines.push(value);
+    else if (field === 'event') event = value;
+    // Some servers end with the bare mark.
+    else if (line.trim() === '[DONE]') dataLines.push('[DONE]');
+  }
+  return { raw, data: dataLines.length === 0 ? null : dataLines.join('\n'), event };
+}
+
+function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}

@@ -1,0 +1,101 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { HindcastError } from '@hindcast/contracts';
+import { CONFIG } from '@hindcast/platform';
+import { Agent, errors, request, type Dispatcher } from 'undici';
+import type { GatewayConfig } from './config';
+import type { ListedModel } from './core/route-model';
+
+/** Headers of a client that an engine may see. Everything else stops here: keys, cookies, session ids. */
+const FORWARDED = ['traceparent', 'tracestate', 'x-request-id'];
+const MODELS_TIMEOUT_MS = 2_000;
+
+export type EngineResponse = Dispatcher.ResponseData;
+
+/** Calls the policy engines. */
+@Injectable()
+export class EngineClient implements OnModuleDestroy {
+  private readonly agent: Agent;
+
+  constructor(@Inject(CONFIG) private readonly config: GatewayConfig) {
+    this.agent = new Agent({
+      headersTimeout: config.POLICY_TIMEOUT_MS,
+      bodyTimeout: config.POLICY_TIMEOUT_MS,
+      connectTimeout: 10_000,
+      // Shorter than the usual 5 s of uvicorn and Node: the engine must not close a connection that a request is on.
+      keepAliveTimeout: 3_000,
+      keepAliveMaxTimeout: 3_000,
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  /** @throws HindcastError `engine-unreachable` or `engine-timeout`; any status is an answer. */
+  async chat(
+    engine: string,
+    body: object,
+    headers: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<EngineResponse> {
+    try {
+      return await request(`${engine}/chat/completions`, {
+        dispatcher: this.agent,
+        method: 'POST',
+        signal,
+        headers: { ...this.headers(headers), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    } catch (error) {
+      throw engineError(error);
+    }
+  }
+
+  /** The engine's own list, as it gave it. */
+  async models(engine: string): Promise<{ readonly raw: readonly unknown[]; readonly listed: readonly ListedModel[] }> {
+    try {
+      const signal = AbortSignal.timeout(MODELS_TIMEOUT_MS);
+      const response = await request(`${engine}/models`, { dispatcher: this.agent, headers: this.headers({}), signal });
+      const body = (await response.body.json()) as { data?: unknown };
+      if (response.statusCode !== 200 || !Array.isArray(body.data))
+        throw new HindcastError('engine-invalid-response', 'the engine lists no models');
+      const raw = body.data.filter(
+        (model): model is { id: string; parent?: unknown } =>
+          typeof (model as { id?: unknown } | null)?.id === 'string',
+      );
+      return { raw, listed: raw.map(({ id, parent }) => ({ id, parent: typeof parent === 'string' ? parent : null })) };
+    } catch (error) {
+      throw engineError(error);
+    }
+  }
+
+  private headers(client: Readonly<Record<string, unknown>>): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const name of FORWARDED) if (typeof client[name] === 'string') headers[name] = client[name];
+    if (this.config.POLICY_API_KEY) headers['authorization'] = `Bearer ${this.config.POLICY_API_KEY}`;
+    return headers;
+  }
+}
+
+/** An engine's failure in our words; what the engine was called stays inside. */
+export function engineError(error: unknown): HindcastError {
+  if (error instanceof HindcastError) return error;
+  const isTimeout =
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError ||
+    error instanceof errors.ConnectTimeoutError;
+  if (isTimeout || (error as Error | null)?.name === 'TimeoutError') {
+    return new HindcastError('engine-timeout', 'the engine did not answer in time', { cause: error });
+  }
+  if (error instanceof SyntaxError)
+    return new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause: error });
+  return new HindcastError('engine-unreachable', 'the engine cannot be reached or closed the connection', {
+    cause: error,
+  });
+}
+
+/** Whether the engine never got the request, so that another one may be asked. */
+export const neverArrived = (error: HindcastError): boolean =>
+  ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'].includes(
+    String((error.cause as { code?: unknown } | undefined)?.code),
+  ) || error.cause instanceof errors.ConnectTimeoutError;

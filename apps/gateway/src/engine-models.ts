@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '@hindcast/platform';
+import type { GatewayConfig } from './config';
+import { adapterVersion, type ListedModel } from './core/route-model';
+import { EngineClient } from './engine-client';
+
+const FRESH_MS = 5_000;
+/** A name that may have been loaded a moment ago is looked up again, but not more often than this. */
+const RECHECK_MS = 250;
+
+interface EngineList {
+  readonly at: number;
+  readonly raw: readonly unknown[];
+  readonly listed: readonly ListedModel[];
+}
+
+/** Which models each engine has loaded, remembered for a few seconds. */
+@Injectable()
+export class EngineModels {
+  private readonly lists = new Map<string, EngineList>();
+  private readonly refreshing = new Map<string, Promise<EngineList | null>>();
+
+  constructor(
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+    private readonly client: EngineClient,
+  ) {}
+
+  /** Asks the engine now; the last known list where it does not answer. */
+  refresh(engine: string): Promise<EngineList | null> {
+    const running =
+      this.refreshing.get(engine) ??
+      this.client
+        .models(engine)
+        .then(({ raw, listed }) => {
+          const list: EngineList = { at: Date.now(), raw, listed };
+          this.lists.set(engine, list);
+          return list;
+        })
+        .catch(() => this.lists.get(engine) ?? null)
+        .finally(() => this.refreshing.delete(engine));
+    this.refreshing.set(engine, running);
+    return running;
+  }
+
+  listedBy(engine: string): readonly ListedModel[] {
+    return this.lists.get(engine)?.listed ?? [];
+  }
+
+  /** Models of all engines. Waits only when a list is missing, or when `name` could be a version loaded since. */
+  async listed(name: string | null): Promise<readonly ListedModel[]> {
+    const now = Date.now();
+    const waits: Promise<unknown>[] = [];
+    for (const engine of this.config.POLICY_BASE_URL) {
+      const list = this.lists.get(engine);
+      const age = list ? now - list.at : Infinity;
+      const isUnknown =
+        name !== null &&
+        (this.config.STRICT_MODEL || adapterVersion(name) !== null) &&
+        !list?.listed.some(({ id }) => id === name);
+      if (!list || (isUnknown && age > RECHECK_MS)) waits.push(this.refresh(engine));
+      else if (age > FRESH_MS) void this.refresh(engine);
+    }
+    await Promise.all(waits);
+    return this.config.POLICY_BASE_URL.flatMap((engine) => this.listedBy(engine));
+  }
+
+  /** Union of the engines' own lists, fresh; `null` when no engine answers and none ever did. */
+  async all(): Promise<readonly unknown[] | null> {
+    const lists = (await Promise.all(this.config.POLICY_BASE_URL.map((engine) => this.refresh(engine)))).filter(
+      (list) => list !== null,
+    );
+    if (lists.length === 0) return null;
+    const models = new Map<string, unknown>();
+    for (const list of lists) for (const model of list.raw) models.set((model as { id: string }).id, model);
+    return [...models.values()];
+  }
+}

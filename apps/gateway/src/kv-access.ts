@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { BucketName } from '@hindcast/contracts';
+import { Buckets, CONFIG, Nats } from '@hindcast/platform';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/nats-core';
+import type { GatewayConfig } from './config';
+
+const WEEK_MS = 7 * 24 * 3600 * 1000;
+
+/** Buckets and stream management of the present connection, opened once each. */
+@Injectable()
+export class KvAccess {
+  private connection: NatsConnection | null = null;
+  private readonly opened = new Map<BucketName, Promise<KV>>();
+  private managing: Promise<JetStreamManager> | null = null;
+
+  constructor(
+    private readonly nats: Nats,
+    private readonly buckets: Buckets,
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  /** @throws DependencyUnavailable while NATS is away. */
+  kv(name: BucketName): Promise<KV> {
+    this.follow();
+    const known = this.opened.get(name);
+    if (known) return known;
+    // A capture must outlive the open turn and everything that is decided about it.
+    const options = name === 'captures' ? { ttlMs: this.config.OPEN_TURN_TTL_SECONDS * 1000 + WEEK_MS } : {};
+    const opening = this.buckets.open(name, options);
+    this.opened.set(name, opening);
+    opening.catch(() => this.opened.delete(name));
+    return opening;
+  }
+
+  manager(): Promise<JetStreamManager> {
+    const connection = this.follow();
+    if (!this.managing) {
+      this.managing = jetstreamManager(connection);
+      this.managing.catch(() => (this.managing = null));
+    }
+    return this.managing;
+  }
+
+  private follow(): NatsConnection {
+    const connection = this.nats.connection();
+    if (connection !== this.connection) {
+      this.connection = connection;
+      this.opened.clear();
+      this.managing = null;
+    }
+    return connection;
+  }
+}

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { CurrentPolicy, TrainerSettings } from '@hindcast/contracts';
+import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
+import type { KV } from '@nats-io/kv';
+import type { GatewayConfig } from './config';
+import { KvAccess } from './kv-access';
+
+const RETRY_MS = 500;
+/** A watch that ends unnoticed must not freeze the version. */
+const RE_READ_MS = 5_000;
+
+/** The version that serves now: read at the start, watched from then on. Before NATS was ever reached it is the base model. */
+@Injectable()
+export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
+  current: CurrentPolicy;
+  private stopped = false;
+
+  constructor(
+    @Inject(CONFIG) config: GatewayConfig,
+    private readonly access: KvAccess,
+    private readonly nats: Nats,
+    private readonly log: Log,
+    metrics: Metrics,
+  ) {
+    this.current = { version: 0, adapter: null, engines: config.POLICY_BASE_URL, at: 0 };
+    metrics.gauge('policy_version', 'Version that new requests go to', [], (gauge) => gauge.set(this.current.version));
+  }
+
+  onApplicationBootstrap(): void {
+    void this.follow();
+  }
+
+  onModuleDestroy(): void {
+    this.stopped = true;
+  }
+
+  /** What the trainer runs with, or `null` when none has started yet. */
+  async trainerSettings(): Promise<TrainerSettings | null> {
+    const entry = await (await this.access.kv('policy')).get('trainer');
+    const parsed = TrainerSettings.safeParse(entry?.operation === 'PUT' ? readJson(entry) : null);
+    return parsed.success ? parsed.data : null;
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.stopped) {
+      try {
+        await this.nats.whenConnected();
+        const kv = await this.access.kv('policy');
+        const watch = await kv.watch({ key: 'current' });
+        const reading = this.reRead(kv, () => watch.stop());
+        for await (const entry of watch) if (entry.operation === 'PUT') this.accept(readJson(entry));
+        await reading;
+      } catch (error) {
+        this.log.warn('policy.watch-failed', { error });
+        await sleep(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** Ends the watch when the app stops, or when the bucket can no longer be read. */
+  private async reRead(kv: KV, stop: () => void): Promise<void> {
+    try {
+      while (!this.stopped) {
+        const entry = await kv.get('current');
+        if (entry?.operation === 'PUT') this.accept(readJson(entry));
+        await sleep(RE_READ_MS, undefined, { ref: false });
+      }
+    } catch (error) {
+      this.log.warn('policy.read-failed', { error });
+      await sleep(RETRY_MS, undefined, { ref: false });
+    } finally {
+      stop();
+    }
+  }
+
+  private accept(value: unknown): void {
+    const parsed = CurrentPolicy.safeParse(value);
+    if (!parsed.success) return this.log.error('policy.unreadable');
+    if (parsed.data.version !== this.current.version || parsed.data.adapter !== this.current.adapter) {
+      this.log.info('policy.current', { policyVersion: parsed.data.version, adapter: parsed.data.adapter });
+    }
+    this.current = parsed.data;
+  }
+}
+
+function readJson(entry: { json<T>(): T }): unknown {
+  try {
+    return entry.json<unknown>();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,34 @@
+import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
+import { HindcastError, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
+import { Bus, CONFIG } from '@hindcast/platform';
+import { ApiKeyGuard, Tenant } from './api-key.guard';
+import type { GatewayConfig } from './config';
+import { PolicyWatch } from './policy-watch';
+
+/** What became of the turns; the ledger answers, 503 while it is away. */
+@Controller('v1')
+@UseGuards(ApiKeyGuard)
+export class StatusController {
+  constructor(
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+    private readonly bus: Bus,
+    private readonly policy: PolicyWatch,
+  ) {}
+
+  /** `batchSize` is `null` until a trainer has started. In open mode there is one reader, who sees the whole books. */
+  @Get('status')
+  async status(@Tenant() tenant: string): Promise<LedgerStatus & { batchSize: number | null }> {
+    const isOpen = this.config.API_KEYS.length === 0;
+    const status = await this.bus.request('status', { tenant: isOpen ? null : tenant });
+    const trainer = await this.policy.trainerSettings();
+    return { ...status, batchSize: trainer?.batchSize ?? null };
+  }
+
+  @Get('turns/:id')
+  async turn(@Tenant() tenant: string, @Param('id') id: string): Promise<TurnStory> {
+    if (id.length > 200) throw new HindcastError('turn-not-found', 'there is no such turn');
+    const answer = await this.bus.request('turn', { tenant, id });
+    if (!answer.found) throw new HindcastError('turn-not-found', 'there is no such turn');
+    return answer.turn;
+  }
+}

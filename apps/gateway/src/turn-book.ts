@@ -1,0 +1,202 @@
+import { Injectable } from '@nestjs/common';
+import { decodeCapture, type Capture } from '@hindcast/contracts';
+import { Bus, Log, crashPoint } from '@hindcast/platform';
+import {
+  pairedBody,
+  turnToPair,
+  withAnnounced,
+  withEnding,
+  withTurn,
+  withoutTurn,
+  type Ending,
+  type OpenTurn,
+} from './core/open-turn';
+import type { Operation } from './core/operation';
+import { GatewayMetrics } from './gateway-metrics';
+import { KvAccess } from './kv-access';
+import { StoredLists } from './stored-lists';
+
+/** An open turn as its session knows it. */
+interface SessionTurn {
+  readonly turnId: string;
+  readonly key: string;
+  readonly promptHash: string;
+}
+
+/**
+ * Does the operations of the gateways on their shared records. An open-turn record is written before its capture, goes
+ * `open → ending → gone` by compare-and-set, and says itself what is still to be published: whoever finds it can finish it.
+ */
+@Injectable()
+export class TurnBook {
+  readonly turns: StoredLists<OpenTurn>;
+  private readonly sessions: StoredLists<SessionTurn>;
+  private readonly followUps = new Set<Promise<void>>();
+
+  constructor(
+    private readonly access: KvAccess,
+    private readonly bus: Bus,
+    private readonly metrics: GatewayMetrics,
+    private readonly log: Log,
+  ) {
+    this.turns = new StoredLists(access, 'turn');
+    this.sessions = new StoredLists(access, 'session');
+  }
+
+  /** Returns once the operation is safe; what only needs to happen some time follows in the background. */
+  async perform(operation: Operation, capture: Uint8Array | null, now: number): Promise<void> {
+    switch (operation.kind) {
+      case 'open':
+        return this.open(operation.key, operation.turn, capture!, now);
+      case 'announce':
+        return this.announceClosed(operation);
+      case 'continue': {
+        const { continuations, sessionId, id } = operation;
+        const pair = (continuation: (typeof continuations)[number]): Promise<unknown> =>
+          this.end(
+            continuation.key,
+            (turns) => turnToPair(turns, sessionId),
+            (turn) => ({
+              kind: 'paired',
+              at: now,
+              by: id,
+              body: pairedBody(turn, continuation.texts),
+            }),
+          );
+        await Promise.all(continuations.map(pair));
+        return;
+      }
+      case 'end-session':
+        return this.endSession(operation, now);
+    }
+  }
+
+  /** An operation that was tried before: what had been stored stays as it is. */
+  async performAgain(operation: Operation, capture: Uint8Array | null, now: number): Promise<void> {
+    // The record is written before the capture: with the capture there, the turn was opened and may be gone by now.
+    if (operation.kind !== 'open' || !(await this.capture(operation.turn.turnId)))
+      return this.perform(operation, capture, now);
+    await this.announce(operation.key, operation.turn);
+  }
+
+  async capture(turnId: string): Promise<Capture | null> {
+    const entry = await (await this.access.kv('captures')).get(turnId);
+    return entry?.operation === 'PUT' ? decodeCapture(entry.value) : null;
+  }
+
+  /**
+   * Ends one turn of a key: claims it by compare-and-set, publishes the ending, removes the record.
+   *
+   * @returns the turn, or `null` when there was none to end
+   */
+  async end(
+    key: string,
+    choose: (turns: readonly OpenTurn[]) => OpenTurn | null,
+    ending: (turn: OpenTurn) => Ending,
+  ): Promise<OpenTurn | null> {
+    let claimed: OpenTurn | null = null;
+    await this.turns.change(key, (turns) => {
+      const chosen = choose(turns);
+      claimed = chosen && chosen.ending === null ? { ...chosen, ending: ending(chosen) } : null;
+      return claimed ? withEnding(turns, claimed.turnId, claimed.ending!) : turns;
+    });
+    if (!claimed) return null;
+    crashPoint('after-claim');
+    await this.finish(key, claimed);
+    return claimed;
+  }
+
+  /** Publishes the ending that a record holds and removes the record. */
+  async finish(key: string, turn: OpenTurn): Promise<void> {
+    const { turnId, tenant, ending } = turn;
+    if (!ending) return;
+    if (!turn.announced) await this.bus.publish('turnCaptured', { turnId, tenant, body: turn.captured });
+    if (ending.kind === 'paired') await this.bus.publish('turnPaired', { turnId, tenant, body: ending.body });
+    else await this.bus.publish('turnClosed', { turnId, tenant, body: ending.body });
+    await this.turns.change(key, (turns) => withoutTurn(turns, turnId));
+    if (turn.sessionId)
+      await this.sessions.change(turn.sessionId, (turns) => turns.filter((known) => known.turnId !== turnId));
+    this.metrics.ended(ending);
+    this.log.info(`turn.${ending.kind}`, {
+      turnId,
+      sessionId: turn.sessionId,
+      reason: ending.kind === 'closed' ? ending.body.reason : null,
+    });
+  }
+
+  /** Publishes that a turn was captured and marks its record. */
+  async announce(key: string, turn: OpenTurn): Promise<void> {
+    await this.bus.publish('turnCaptured', { turnId: turn.turnId, tenant: turn.tenant, body: turn.captured });
+    await this.turns.change(key, (turns) => withAnnounced(turns, turn.turnId));
+  }
+
+  /** Drops a record whose capture was never stored, and a capture that was given up. */
+  async forget(key: string, turn: OpenTurn): Promise<void> {
+    await this.turns.change(key, (turns) => withoutTurn(turns, turn.turnId));
+    await (await this.access.kv('captures')).purge(turn.turnId);
+  }
+
+  /** Waits for what follows in the background. */
+  async settle(): Promise<void> {
+    while (this.followUps.size > 0) await Promise.all(this.followUps);
+  }
+
+  private async open(key: string, turn: OpenTurn, capture: Uint8Array, now: number): Promise<void> {
+    await this.turns.change(key, (turns) => withTurn(turns, turn), true);
+    let siblings: readonly SessionTurn[] = [];
+    const join = async (sessionId: string): Promise<void> => {
+      const own: SessionTurn = { turnId: turn.turnId, key, promptHash: turn.promptHash };
+      await this.sessions.change(sessionId, (turns) => {
+        siblings = turns.filter((known) => known.promptHash === own.promptHash && known.turnId !== own.turnId);
+        return turns.some((known) => known.turnId === own.turnId) ? turns : [...turns, own];
+      });
+    };
+    const put = async (): Promise<void> => void (await (await this.access.kv('captures')).put(turn.turnId, capture));
+    await Promise.all([put(), turn.sessionId && join(turn.sessionId)]);
+    crashPoint('after-capture-put');
+    this.follow(async () => {
+      await this.announce(key, turn);
+      await this.closeAll(siblings, { reason: 'superseded', detail: `by ${turn.turnId}` }, turn.turnId, now);
+    });
+  }
+
+  private async announceClosed({
+    turnId,
+    tenant,
+    captured,
+    closed,
+  }: Extract<Operation, { kind: 'announce' }>): Promise<void> {
+    await this.bus.publish('turnCaptured', { turnId, tenant, body: captured });
+    if (closed) await this.bus.publish('turnClosed', { turnId, tenant, body: closed });
+  }
+
+  private async endSession(
+    { sessionId, id, detail }: Extract<Operation, { kind: 'end-session' }>,
+    now: number,
+  ): Promise<void> {
+    await this.closeAll(await this.sessions.read(sessionId), { reason: 'expired', detail }, id, now);
+  }
+
+  private async closeAll(
+    turns: readonly SessionTurn[],
+    body: Extract<Ending, { kind: 'closed' }>['body'],
+    by: string,
+    now: number,
+  ): Promise<void> {
+    const close = ({ key, turnId }: SessionTurn): Promise<unknown> =>
+      this.end(
+        key,
+        (open) => open.find((turn) => turn.turnId === turnId) ?? null,
+        () => ({ kind: 'closed', at: now, by, body }),
+      );
+    await Promise.all(turns.map(close));
+  }
+
+  /** What fails here is found and finished by a sweep. */
+  private follow(work: () => Promise<void>): void {
+    const running = work()
+      .catch((error: unknown) => this.log.warn('turn.follow-up-failed', { error }))
+      .finally(() => this.followUps.delete(running));
+    this.followUps.add(running);
+  }
+}

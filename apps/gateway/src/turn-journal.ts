@@ -1,0 +1,101 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { ContractViolation } from '@hindcast/contracts';
+import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
+import type { GatewayConfig } from './config';
+import type { Operation } from './core/operation';
+import { Spool } from './spool';
+import { TurnBook } from './turn-book';
+
+/** How long NATS may take to confirm, before the spool is used instead. An answer's end is held meanwhile. */
+const HELD_BUDGET_MS = 120;
+/** The same for what no client waits for. */
+const BUDGET_MS = 3_000;
+const DRAIN_INTERVAL_MS = 250;
+
+/**
+ * Every operation of this gateway goes through here: straight to NATS, or, while NATS is away, to the spool and from there in
+ * order. As long as the spool holds anything, newer operations queue behind it.
+ */
+@Injectable()
+export class TurnJournal implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly spool: Spool;
+  private timer: NodeJS.Timeout | null = null;
+  private draining: Promise<void> | null = null;
+
+  constructor(
+    @Inject(CONFIG) config: GatewayConfig,
+    private readonly book: TurnBook,
+    private readonly nats: Nats,
+    private readonly log: Log,
+    metrics: Metrics,
+  ) {
+    this.spool = new Spool(config.SPOOL_DIR);
+    metrics.gauge('spool_operations', 'Operations that wait on disk for NATS', [], (gauge) =>
+      gauge.set(this.spool.size),
+    );
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.spool.prepare().catch((error: unknown) => this.log.error('spool.unusable', { error }));
+    this.timer = setInterval(() => void this.drain(), DRAIN_INTERVAL_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    if (this.timer) clearInterval(this.timer);
+    await this.draining;
+    await this.book.settle();
+  }
+
+  /**
+   * @param isHeld a client waits for it
+   * @throws ContractViolation when the operation can never be done; any other error when it could be written down nowhere
+   */
+  async record(operation: Operation, capture: Uint8Array | null = null, isHeld = false): Promise<'nats' | 'spool'> {
+    if (this.spool.size === 0 && this.nats.connected) {
+      try {
+        await within(this.book.perform(operation, capture, Date.now()), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
+        return 'nats';
+      } catch (error) {
+        if (error instanceof ContractViolation) throw error;
+        this.log.warn('turn.spooled', { kind: operation.kind, error });
+      }
+    }
+    await this.spool.append(operation, capture);
+    return 'spool';
+  }
+
+  private drain(): Promise<void> {
+    this.draining ??= this.drainAll().finally(() => (this.draining = null));
+    return this.draining;
+  }
+
+  private async drainAll(): Promise<void> {
+    if (this.spool.size === 0 || !this.nats.connected) return;
+    let done = 0;
+    try {
+      for (let next = await this.spool.oldest(); next && this.nats.connected; next = await this.spool.oldest()) {
+        try {
+          await this.book.performAgain(next.operation, next.capture, Date.now());
+        } catch (error) {
+          if (!(error instanceof ContractViolation)) throw error;
+          // No later attempt can cure it.
+          this.log.error('spool.dropped', { kind: next.operation.kind, error });
+        }
+        await this.spool.remove(next.name);
+        done++;
+      }
+    } catch (error) {
+      this.log.warn('spool.drain-failed', { error });
+    }
+    if (done > 0) this.log.info('spool.drained', { operations: done, left: this.spool.size });
+  }
+}
+
+function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not confirmed in ${ms} ms`)), ms);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}

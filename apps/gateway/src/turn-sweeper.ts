@@ -1,0 +1,126 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { CONFIG, Log, Nats } from '@hindcast/platform';
+import type { LastForMsgRequest, NextMsgRequest } from '@nats-io/jetstream';
+import type { GatewayConfig } from './config';
+import type { OpenTurn } from './core/open-turn';
+import { KvAccess } from './kv-access';
+import { TurnBook } from './turn-book';
+
+const STREAM = 'KV_open-turns';
+const TICK_MS = 1_000;
+/** A record that did not change for so long is no longer being worked on by the gateway that wrote it. */
+const SETTLED_MS = 5_000;
+
+/**
+ * Finishes what a gateway that died left undone, and closes what nobody continued: publishes endings as they were written,
+ * announces captures without an event, drops records without a capture, expires the rest. Every gateway sweeps; all steps may be
+ * done twice.
+ *
+ * It walks the bucket by sequence, so each revision of a record is looked at once, when it has settled.
+ */
+@Injectable()
+export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
+  private cursor = 1;
+  /** Keys by the time at which a turn under them expires, in the order of the walk. */
+  private expiries: { readonly key: string; readonly at: number }[] = [];
+  private readonly disowned = new Map<string, { readonly key: string; readonly turn: OpenTurn }>();
+  private timer: NodeJS.Timeout | null = null;
+  private sweeping: Promise<void> | null = null;
+  private readonly ttlMs: number;
+  private readonly settledMs: number;
+
+  constructor(
+    @Inject(CONFIG) config: GatewayConfig,
+    private readonly access: KvAccess,
+    private readonly book: TurnBook,
+    private readonly nats: Nats,
+    private readonly log: Log,
+  ) {
+    this.ttlMs = config.OPEN_TURN_TTL_SECONDS * 1000;
+    this.settledMs = Math.min(SETTLED_MS, this.ttlMs);
+    nats.onConnected(() => {
+      // A server that came back may have another store, whose sequence starts anew.
+      this.cursor = 1;
+      return Promise.resolve();
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.sweep(), TICK_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    if (this.timer) clearInterval(this.timer);
+    await this.sweeping;
+  }
+
+  /** The turn was counted as uncaptured: whatever of it reached NATS is removed. */
+  disown(key: string, turn: OpenTurn): void {
+    this.disowned.set(turn.turnId, { key, turn });
+  }
+
+  private sweep(): Promise<void> {
+    this.sweeping ??= this.sweepOnce()
+      .catch((error: unknown) => this.log.warn('sweep.failed', { error }))
+      .finally(() => (this.sweeping = null));
+    return this.sweeping;
+  }
+
+  private async sweepOnce(): Promise<void> {
+    if (!this.nats.connected) return;
+    for (const [turnId, { key, turn }] of this.disowned) {
+      await this.book.forget(key, turn);
+      this.disowned.delete(turnId);
+    }
+    await this.walk();
+    await this.expire();
+  }
+
+  private async walk(): Promise<void> {
+    await this.access.kv('openTurns');
+    const manager = await this.access.manager();
+    for (;;) {
+      const next: NextMsgRequest = { seq: this.cursor, next_by_subj: this.book.turns.subjects };
+      // The server takes this form for a plain read as well; the client's type names it for direct reads only.
+      const message = await manager.streams.getMessage(STREAM, next as unknown as LastForMsgRequest);
+      if (!message || message.time.getTime() > Date.now() - this.settledMs) return;
+      if (message.data.length > 0)
+        await this.inspect(message.subject.slice(message.subject.lastIndexOf('.') + 1), message.json<OpenTurn[]>());
+      this.cursor = message.seq + 1;
+    }
+  }
+
+  private async inspect(key: string, turns: readonly OpenTurn[]): Promise<void> {
+    for (const turn of turns) {
+      if (turn.ending) await this.book.finish(key, turn);
+      else if (!turn.announced) {
+        if (await this.book.capture(turn.turnId)) await this.book.announce(key, turn);
+        else await this.book.forget(key, turn);
+      }
+      this.expiries.push({ key, at: turn.openedAt + this.ttlMs });
+    }
+  }
+
+  private async expire(): Promise<void> {
+    const now = Date.now();
+    const due = this.expiries.filter(({ at }) => at <= now);
+    if (due.length === 0) return;
+    for (const key of new Set(due.map((expiry) => expiry.key))) {
+      const isDue = (turn: OpenTurn): boolean => turn.ending === null && turn.openedAt + this.ttlMs <= now;
+      while (
+        await this.book.end(
+          key,
+          (turns) => turns.find(isDue) ?? null,
+          () => ({
+            kind: 'closed',
+            at: now,
+            by: 'sweep',
+            body: { reason: 'expired', detail: null },
+          }),
+        )
+      );
+    }
+    this.expiries = this.expiries.filter(({ at }) => at > now);
+  }
+}
