@@ -30,6 +30,9 @@ export interface CompileStats {
   readonly modelBytes: number;
 }
 
+/** onnxruntime writes errors to stderr and throws them; once is enough. */
+const FATAL_ONLY = 4;
+
 interface Compiled {
   readonly session: Promise<InferenceSession>;
   readonly outputs: Readonly<Record<string, InputSignature>>;
@@ -85,7 +88,7 @@ export class CompiledFunction<In extends string = string, Out extends string = s
         new Tensor(dtype, data as Float32Array, shape),
       ]),
     );
-    const running = compiled.session.then((session) => session.run(feeds));
+    const running = compiled.session.then((session) => session.run(feeds, { logSeverityLevel: FATAL_ONLY }));
     compiled.running.add(running);
     try {
       const results = await running;
@@ -133,6 +136,7 @@ export class CompiledFunction<In extends string = string, Out extends string = s
       executionProviders: [...(this.options.executionProviders ?? ['cpu'])],
       interOpNumThreads: 1,
       graphOptimizationLevel: 'all',
+      logSeverityLevel: FATAL_ONLY,
       extra: { session: { intra_op: { allow_spinning: this.options.spinning === true ? '1' : '0' } } },
       ...(this.options.threads === undefined ? {} : { intraOpNumThreads: this.options.threads }),
     });

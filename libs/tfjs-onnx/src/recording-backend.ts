@@ -13,6 +13,11 @@ interface Entry {
 
 type KernelInput = tf.TensorInfo | null | undefined;
 
+/** tfjs passes optional inputs as null or undefined. */
+function isGiven(entry: [string, KernelInput]): entry is [string, tf.TensorInfo] {
+  return entry[1] !== null && entry[1] !== undefined;
+}
+
 /**
  * A tfjs backend that computes nothing: a kernel adds a node to the recording that is open. Outside a recording it only
  * refuses, so it must not be chosen with tf.setBackend; `record` and CompiledFunction switch to it and back.
@@ -31,6 +36,14 @@ class RecordingBackend extends tf.KernelBackend {
     const dataId = {};
     this.entries.set(dataId, { tensor, refCount: 1 });
     return { dataId, shape: [...tensor.shape], dtype: tensor.dtype };
+  }
+
+  /** The result of a kernel; one that gives an input back shares its data, as tfjs expects of a clone. */
+  addResult(result: Recorded, inputs: readonly tf.TensorInfo[]): tf.TensorInfo {
+    const same = inputs.find(({ dataId }) => this.entries.get(dataId)?.tensor === result);
+    if (same === undefined) return this.add(result);
+    this.incRef(same.dataId);
+    return { dataId: same.dataId, shape: [...result.shape], dtype: result.dtype };
   }
 
   /** Takes what tensors are left at the end of a recording out of tfjs' books, and forgets them. */
@@ -172,12 +185,12 @@ export function registerRecordingBackend(): void {
       kernelFunc: ({ inputs, attrs }) => {
         const { recording } = instance;
         if (recording === null) throw new Error(NOT_RECORDING);
-        const recorded: Record<string, Recorded> = {};
-        for (const [name, input] of Object.entries(inputs as Record<string, KernelInput>)) {
-          if (input !== null && input !== undefined) recorded[name] = instance.recorded(input);
-        }
+        const given = Object.entries(inputs as Record<string, KernelInput>).filter(isGiven);
+        const recorded = Object.fromEntries(given.map(([input, info]) => [input, instance.recorded(info)]));
         const result = kernel(recording, recorded, attrs ?? {});
-        return Array.isArray(result) ? result.map((tensor) => instance.add(tensor)) : instance.add(result);
+        const infos = given.map(([, info]) => info);
+        if (Array.isArray(result)) return result.map((tensor) => instance.addResult(tensor, infos));
+        return instance.addResult(result, infos);
       },
     });
   }

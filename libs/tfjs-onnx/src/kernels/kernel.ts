@@ -17,6 +17,6 @@ export function required(inputs: KernelInputs, name: string): Recorded {
 export function assertType(kernel: string, tensor: Recorded, ...allowed: Recorded['dtype'][]): void {
   if (allowed.includes(tensor.dtype)) return;
   throw new TypeError(
-    `${kernel} of a ${tensor.dtype} tensor is not defined; cast it to ${allowed.join(' or ')} with tf.cast first`,
+    `${kernel} of ${tensor.dtype} is not defined; cast to ${allowed.join(' or ')} with tf.cast first`,
   );
 }
