@@ -53,7 +53,7 @@ const ops: Record<string, Op> = {
   sub: (x, y) => tf.sub(fitted(x, y), x),
   mul: (x, y) => tf.mul(x, fitted(x, y)),
   div: (x, y) => tf.div(x, positive(fitted(x, y))),
-  squaredDifference: (x, y) => tf.squaredDifference(tf.tanh(x), tf.tanh(fitted(x, y))),
+  squaredDifference: (x, y) => tf.squaredDifference(tf.tanh(x), tf.broadcastTo(tf.tanh(fitted(x, y)), x.shape)),
   maximum: (x) => tf.maximum(x, 0.1931),
   minimum: (x, y) => (tf.util.arraysEqual(x.shape, y.shape) && x !== y ? tf.minimum(x, tf.add(y, 0.0317)) : null),
   where: (x, y) =>
@@ -94,7 +94,7 @@ const ops: Record<string, Op> = {
   concat: (x, y, p) =>
     tf.util.arraysEqual(x.shape, y.shape) && small(x) ? ranked(x, () => tf.concat([x, y], axisOf(x, p))) : null,
   stack: (x, y, p) => (tf.util.arraysEqual(x.shape, y.shape) && small(x) ? tf.stack([x, y], p % (x.rank + 1)) : null),
-  // tfjs' gradients of unstack along one element and of cumsum along other than the last axis are wrong in shape.
+  // tfjs' gradients of squaredDifference with broadcasting, of unstack along one element and of cumsum along other than the last axis are wrong in shape.
   unstack: (x, _, p) => ranked(x, () => (x.shape[axisOf(x, p)]! < 2 ? x : tf.unstack(x, axisOf(x, p)).at(-1)!)),
   split: (x, _, p) =>
     ranked(x, () =>

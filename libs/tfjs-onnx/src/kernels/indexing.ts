@@ -63,9 +63,11 @@ function gatherBatched(
 const oneHot: Kernel = (recording, inputs, attrs) => {
   const { dtype, depth, onValue, offValue } = attrs as tf.OneHotAttrs;
   const indices = withoutNegatives(recording, required(inputs, 'indices'), depth);
-  const shape = [...indices.shape, depth];
-  const value = oneHotValue(recording, recording.full(indices), depth, -1, [offValue, onValue]);
-  const asFloat = recording.symbolic(value, 'float32', shape);
+  // ONNX's OneHot takes no scalar.
+  const list = indices.shape.length === 0 ? recording.reshape(indices, [1]) : indices;
+  const value = oneHotValue(recording, recording.full(list), depth, -1, [offValue, onValue]);
+  const rows = recording.symbolic(value, 'float32', [...list.shape, depth]);
+  const asFloat = recording.reshape(rows, [...indices.shape, depth]);
   const result = recording.cast(asFloat, dtype as ElementType);
   if (result !== asFloat) result.asFloat = asFloat;
   return result;
