@@ -15,9 +15,9 @@ export interface Options {
 export function readOptions(argv: readonly string[]): Options {
   return new Command('seed-model')
     .description(
-      'Makes the seed model from nothing: generates conversations, learns a tokenizer, pre-trains a small LLaMA on the\n' +
-        'CPU, asks it questions it never saw, and writes it with a report as a Hugging Face directory.\n' +
-        'An interrupted run with the same settings continues at its last checkpoint.',
+      'Makes the seed model from nothing: generates conversations, learns a tokenizer, pre-trains a small LLaMA on the CPU, ' +
+        'asks it questions it never saw, and writes it with a report as a Hugging Face directory. An interrupted run ' +
+        'with the same settings continues at its last checkpoint.',
     )
     .option('--out <dir>', 'where the finished model goes', 'models/seed')
     .option('--work <dir>', 'checkpoint and unfinished model', '.data/seed-model')
