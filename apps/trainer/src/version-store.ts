@@ -80,6 +80,13 @@ export class VersionStore {
     return [...this.manifests.values()].sort((a, b) => a.version - b.version);
   }
 
+  /** @throws RangeError when there is no such version */
+  get(version: number): Manifest {
+    const manifest = this.manifests.get(version);
+    if (!manifest) throw new RangeError(`there is no version ${version}`);
+    return manifest;
+  }
+
   /** Version that serves. */
   get servedVersion(): number {
     return publishedVersion(this.all());
@@ -143,8 +150,8 @@ export class VersionStore {
     await flushFolder(folder);
     await rename(folder, this.folderOf(version));
     crashPoint('after-rename');
-    await flushFolder(this.folder);
     this.remember(complete);
+    await flushFolder(this.folder);
     return complete;
   }
 
@@ -155,8 +162,7 @@ export class VersionStore {
     reason: string | null,
     metrics: Manifest['metrics'],
   ): Promise<Manifest> {
-    const manifest = this.manifests.get(version);
-    if (!manifest) throw new RangeError(`there is no version ${version}`);
+    const manifest = this.get(version);
     const settled = Manifest.parse({ ...manifest, state, reason, metrics: { ...manifest.metrics, ...metrics } });
     await writeAtomically(join(this.folderOf(version), MANIFEST), manifestText(settled));
     this.remember(settled);
@@ -217,9 +223,7 @@ export class VersionStore {
   }
 
   private async verify(version: number): Promise<void> {
-    const { checksums } = this.manifests.get(version) ?? {};
-    if (!checksums) throw new RangeError(`there is no version ${version}`);
-    for (const [name, expected] of Object.entries(checksums)) {
+    for (const [name, expected] of Object.entries(this.get(version).checksums)) {
       if (name === STEP) continue;
       const path = join(this.folderOf(version), name);
       if ((await sha256(path)) !== expected) throw new RangeError(`${path} is not the file that was committed`);

@@ -3,6 +3,7 @@ import { HindcastError } from '@hindcast/contracts';
 import * as tf from '@tensorflow/tfjs';
 import type { ComputeBackend } from '../core/compute-backend';
 import { EagerBackend } from './eager-backend';
+import { OnnxBackend } from './onnx-backend';
 
 /** Best first: `auto` takes the first one that loads. */
 export const BACKENDS = ['tfjs-node-gpu', 'onnx', 'tfjs-node', 'wasm', 'cpu'] as const;
@@ -41,10 +42,8 @@ async function load(name: BackendName, threads: number): Promise<ComputeBackend>
   // TensorFlow.js advises to install another backend at the first use of its own; this is where that is decided.
   tf.enableProdMode();
   switch (name) {
-    case 'onnx': {
-      const { OnnxBackend } = await import('./onnx-backend');
-      return new OnnxBackend(name, { threads, executionProviders: ['cpu'] });
-    }
+    case 'onnx':
+      return new OnnxBackend(name, (await import('@hindcast/tfjs-onnx')).CompiledFunction, threads);
     case 'tfjs-node-gpu':
     case 'tfjs-node':
       return await loadNative(name);

@@ -1,12 +1,6 @@
 import { float32Tensor } from '@hindcast/language-model';
-import { CompiledFunction } from '@hindcast/tfjs-onnx';
+import type { CompiledFunction } from '@hindcast/tfjs-onnx';
 import type { Computation, ComputeBackend, HostTensors, TensorFunction } from '../core/compute-backend';
-
-export interface OnnxOptions {
-  /** Threads of one operator. */
-  readonly threads: number;
-  readonly executionProviders: readonly string[];
-}
 
 /** Runs tensor functions as ONNX graphs, each recorded once per combination of shapes together with its derivative. */
 export class OnnxBackend implements ComputeBackend {
@@ -14,11 +8,14 @@ export class OnnxBackend implements ComputeBackend {
 
   constructor(
     readonly name: string,
-    private readonly options: OnnxOptions,
+    /** Passed in, because importing it loads onnxruntime's native code, which may be missing. */
+    private readonly Compiled: typeof CompiledFunction,
+    /** Threads of one operator. */
+    private readonly threads: number,
   ) {}
 
   compile(name: string, fn: TensorFunction, fixed: HostTensors): Computation {
-    const compiled = new CompiledFunction(fn, { ...this.options, name });
+    const compiled = new this.Compiled(fn, { threads: this.threads, name });
     this.compiled.push(compiled);
     return async (inputs) => {
       const outputs = await compiled.run({ ...fixed, ...inputs });

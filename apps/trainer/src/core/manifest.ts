@@ -18,7 +18,7 @@ export const Manifest = z.strictObject({
   at: Timestamp,
   /** In the order of the stream. */
   turnIds: z.array(TurnId).min(1),
-  hyperparameters: z.record(z.string(), z.json()),
+  hyperparameters: z.record(z.string(), z.unknown()),
   metrics: StepMetrics,
   progress: Progress,
   /** SHA-256 of each file of the folder as it was committed, hex, by name. */

@@ -1,0 +1,129 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Method } from '@hindcast/contracts';
+import { booleanFlag, commaList, commonConfig, parseConfig, secret } from '@hindcast/platform';
+import { z } from 'zod';
+import { BACKENDS } from './backends/choose-backend';
+import { KL_TYPES } from './core/loss/kl';
+import { REDUCTIONS } from './core/loss/reduction';
+import { BALANCES } from './core/signal-balance';
+import type { Hyperparameters } from './core/hyperparameters';
+
+const positive = z.coerce.number().positive();
+const nonNegative = z.coerce.number().nonnegative();
+const count = z.coerce.number().int().positive();
+
+const Variables = commonConfig(8084).extend({
+  /** Base model, Hugging Face format. */
+  MODEL_DIR: z.string().default('models/seed'),
+  /** Versions of the policy. Default `${DATA_DIR}/policies`. */
+  POLICY_DIR: z.string().optional(),
+  /** `auto` takes the best that loads. */
+  BACKEND: z.enum(['auto', ...BACKENDS]).default('auto'),
+  /** Threads of one operator. Default: half of the cores, so that an engine on the same machine keeps its share. */
+  THREADS: count.default(Math.max(1, Math.floor(availableParallelism() / 2))),
+  /** `none` never takes a step; the others differ at the gate and train alike. */
+  METHOD: Method.default('combine'),
+  W_RL: nonNegative.default(1).describe('w_rl'),
+  W_OPD: nonNegative.default(1).describe('w_opd'),
+  BALANCE: z.enum(BALANCES).default('fixed'),
+  BATCH_SIZE: count.default(16).describe('B'),
+  /** Samples of the smallest step. Default: a quarter of the batch. */
+  BATCH_MIN: count.optional(),
+  /** How long the oldest sample waits for a full batch. */
+  BATCH_MAX_WAIT_SECONDS: nonNegative.default(600),
+  LEARNING_RATE: positive.default(1e-5).describe('α'),
+  /** The learning rate is multiplied by it once eight of the last ten rewards are +1. */
+  LR_SUCCESS_FACTOR: positive.default(1),
+  TUNING: z
+    .enum(['lora', 'full'])
+    .default('lora')
+    .refine((tuning) => tuning === 'lora', 'full fine-tuning is not available; use lora'),
+  LORA_RANK: count.default(16),
+  LORA_ALPHA: positive.default(32),
+  CLIP_EPSILON_LOW: positive.max(1).default(0.2).describe('ε_low'),
+  CLIP_EPSILON_HIGH: positive.default(0.28).describe('ε_high'),
+  /** c of the dual clip; unset: none. */
+  DUAL_CLIP: z.coerce.number().gt(1).optional(),
+  /** Bound on |log ρ| before exp, nats. */
+  LOG_RATIO_LIMIT: positive.max(80).default(20),
+  REDUCTION: z.enum(REDUCTIONS).default('sample-mean'),
+  OLD_LOG_PROBS: z.enum(['rollout', 'recomputed']).default('rollout'),
+  /** C of the truncated importance weights between recomputed and rollout log-probs; unset: none. */
+  IMPORTANCE_LIMIT: positive.optional(),
+  /** C of |A_opd| ≤ C, nats; unset: none. */
+  OPD_ADVANTAGE_LIMIT: positive.optional(),
+  REWARD_BASELINE: booleanFlag.default(false),
+  KL_COEF: nonNegative.default(0).describe('c_KL'),
+  KL_TYPE: z.enum(KL_TYPES).default('k3'),
+  ENTROPY_COEF: nonNegative.default(0).describe('c_H'),
+  MAX_GRAD_NORM: positive.default(1),
+  /** Tokens of one forward and backward pass, padding included; a longer sample is refused. */
+  TOKEN_BUDGET: count.default(8192),
+  /** Largest lag of a sample's version behind the one that serves, in versions. */
+  MAX_STALENESS: z.coerce.number().int().nonnegative().default(4),
+  /** Mean nats per probe answer; unset: no bound. */
+  DRIFT_ALARM_NATS: positive.optional(),
+  DRIFT_REFUSE_NATS: positive.optional(),
+  /** JSON: an array of user messages, or of arrays of messages. Default: `probe_prompts.json` of MODEL_DIR, if there. */
+  PROBE_PROMPTS_FILE: z.string().optional(),
+  PROBE_ANSWERS: count.default(24),
+  PROBE_MAX_TOKENS: count.default(128),
+  /** Engines to publish to, with `/v1`. */
+  POLICY_BASE_URL: commaList.pipe(z.array(z.url())).default(['http://127.0.0.1:8000/v1']),
+  POLICY_DIALECT: z.enum(['vllm', 'sglang']).default('vllm'),
+  POLICY_API_KEY: secret.optional(),
+  /** How often the engines' adapters are compared with what should be there. */
+  RECONCILE_MS: count.default(3_000),
+  ENGINE_TIMEOUT_MS: count.default(60_000),
+  /** Versions whose weights are kept; manifests are kept for ever. */
+  KEEP_VERSIONS: z.coerce.number().int().min(3).default(10),
+  /** How long a batch that a crash interrupted waits for its messages. */
+  REBUILD_SECONDS: positive.default(120),
+  /** Seed of the first adapter and of the probe answers. */
+  SEED: z.coerce.number().int().nonnegative().default(0),
+});
+
+export const TrainerConfig = Variables.transform((env) => ({
+  ...env,
+  POLICY_DIR: env.POLICY_DIR ?? join(env.DATA_DIR, 'policies'),
+  BATCH_MIN: env.BATCH_MIN ?? Math.max(1, Math.floor(env.BATCH_SIZE / 4)),
+})).refine((env) => env.BATCH_MIN <= env.BATCH_SIZE, { path: ['BATCH_MIN'], error: 'is larger than BATCH_SIZE' });
+export type TrainerConfig = Readonly<z.infer<typeof TrainerConfig>>;
+
+/** @throws HindcastError `config-invalid` that lists every mistake */
+export const readConfig = (env: Record<string, string | undefined>): TrainerConfig =>
+  parseConfig('trainer', TrainerConfig, env);
+
+/** The part of the configuration that decides what a step does to the weights. */
+export function hyperparametersOf(config: TrainerConfig): Hyperparameters {
+  return {
+    method: config.METHOD,
+    batchSize: config.BATCH_SIZE,
+    wRl: config.W_RL,
+    wOpd: config.W_OPD,
+    balance: config.BALANCE,
+    learningRate: config.LEARNING_RATE,
+    successFactor: config.LR_SUCCESS_FACTOR,
+    oldLogProbs: config.OLD_LOG_PROBS,
+    importanceLimit: config.IMPORTANCE_LIMIT ?? null,
+    opdAdvantageLimit: config.OPD_ADVANTAGE_LIMIT ?? null,
+    hasRewardBaseline: config.REWARD_BASELINE,
+    reduction: config.REDUCTION,
+    loss: {
+      clip: {
+        epsilonLow: config.CLIP_EPSILON_LOW,
+        epsilonHigh: config.CLIP_EPSILON_HIGH,
+        dualClip: config.DUAL_CLIP ?? null,
+        logRatioLimit: config.LOG_RATIO_LIMIT,
+      },
+      klType: config.KL_TYPE,
+      klCoef: config.KL_COEF,
+      entropyCoef: config.ENTROPY_COEF,
+    },
+    maxGradNorm: config.MAX_GRAD_NORM,
+    loraRank: config.LORA_RANK,
+    loraAlpha: config.LORA_ALPHA,
+    tokenBudget: config.TOKEN_BUDGET,
+  };
+}

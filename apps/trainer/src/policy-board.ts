@@ -1,0 +1,70 @@
+import { CurrentPolicy, TrainerSettings } from '@hindcast/contracts';
+import { Buckets } from '@hindcast/platform';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import type { KV, KvEntry } from '@nats-io/kv';
+import { Injectable } from '@nestjs/common';
+
+const CURRENT = 'current';
+const TRAINER = 'trainer';
+/** JetStream's answer to an update of a revision that is no longer the last. */
+const WRONG_LAST_SEQUENCE = 10071;
+
+export type NextPolicy = Omit<CurrentPolicy, 'at'>;
+
+/** KV `policy`: which version serves, where every gateway, dispatcher and teacher reads it. Changed by compare-and-set only. */
+@Injectable()
+export class PolicyBoard {
+  private bucket: KV | null = null;
+
+  constructor(private readonly buckets: Buckets) {}
+
+  /** What is announced; `null` before the first announcement, or when it is not readable. */
+  async current(): Promise<CurrentPolicy | null> {
+    return parse(await (await this.open()).get(CURRENT));
+  }
+
+  /** Announces a policy unless it is announced already. @returns whether something changed */
+  async announce(next: NextPolicy): Promise<boolean> {
+    const bucket = await this.open();
+    for (;;) {
+      const entry = await bucket.get(CURRENT);
+      const before = parse(entry);
+      if (before && isSame(before, next)) return false;
+      const value = JSON.stringify(CurrentPolicy.parse({ ...next, at: Date.now() }));
+      try {
+        if (entry) await bucket.update(CURRENT, value, entry.revision);
+        else await bucket.create(CURRENT, value);
+        return true;
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)) throw error;
+      }
+    }
+  }
+
+  /** What the trainer runs with; written where it is missing or differs. */
+  async writeSettings(settings: TrainerSettings): Promise<void> {
+    const bucket = await this.open();
+    const value = JSON.stringify(TrainerSettings.parse(settings));
+    const entry = await bucket.get(TRAINER);
+    if (entry?.operation !== 'PUT' || entry.string() !== value) await bucket.put(TRAINER, value);
+  }
+
+  private async open(): Promise<KV> {
+    this.bucket ??= await this.buckets.open('policy');
+    return this.bucket;
+  }
+}
+
+function parse(entry: KvEntry | null): CurrentPolicy | null {
+  if (entry?.operation !== 'PUT') return null;
+  try {
+    return CurrentPolicy.parse(entry.json());
+  } catch {
+    return null;
+  }
+}
+
+function isSame(before: CurrentPolicy, next: NextPolicy): boolean {
+  const engines = (policy: NextPolicy): string => [...policy.engines].sort().join(' ');
+  return before.version === next.version && before.adapter === next.adapter && engines(before) === engines(next);
+}

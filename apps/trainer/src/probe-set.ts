@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HindcastError } from '@hindcast/contracts';
+import { ChatTemplate, loadTokenizer, writeAtomically } from '@hindcast/language-model';
+import { CollectedPrompts, ProbePromptsFile, collectPrompts, conversations } from './core/probe-prompts';
+import { readIfPresent } from './durable-file';
+
+export interface ProbeSetOptions {
+  readonly modelDir: string;
+  readonly policyDir: string;
+  /** File of questions that must be there, or `undefined` for `probe_prompts.json` of the model, if there. */
+  readonly file: string | undefined;
+  /** Prompts collected at most where there is no file. */
+  readonly limit: number;
+  /** A prompt longer than this leaves no room for an answer. */
+  readonly maxPromptTokens: number;
+}
+
+/** The fixed prompts on which a new version's distance from the base model is measured, as token ids. */
+export class ProbeSet {
+  private constructor(
+    private readonly options: ProbeSetOptions,
+    private readonly isFixed: boolean,
+    private prompts: readonly (readonly number[])[],
+  ) {}
+
+  static async open(options: ProbeSetOptions): Promise<ProbeSet> {
+    const path = options.file ?? join(options.modelDir, 'probe_prompts.json');
+    const text = options.file === undefined ? await readIfPresent(path) : await readFile(path, 'utf8');
+    if (text === null) {
+      const collected = await readIfPresent(join(options.policyDir, 'probe-prompts.json'));
+      return new ProbeSet(options, false, collected === null ? [] : CollectedPrompts.parse(JSON.parse(collected)));
+    }
+    const file = ProbePromptsFile.safeParse(JSON.parse(text));
+    if (!file.success) throw new HindcastError('config-invalid', `${path}: ${file.error.message}`);
+    const [tokenizer, template] = [await loadTokenizer(options.modelDir), await ChatTemplate.load(options.modelDir)];
+    const ids = conversations(file.data).map((messages) => tokenizer.encode(template.render(messages)));
+    return new ProbeSet(
+      options,
+      true,
+      ids.filter((prompt) => prompt.length <= options.maxPromptTokens),
+    );
+  }
+
+  all(): readonly (readonly number[])[] {
+    return this.prompts;
+  }
+
+  /** Adds prompts of a trained batch, until there are enough; a set from a file never changes. */
+  async collect(prompts: readonly ArrayLike<number>[]): Promise<void> {
+    if (this.isFixed || this.prompts.length >= this.options.limit) return;
+    const fitting = prompts.filter(({ length }) => length <= this.options.maxPromptTokens);
+    const collected = collectPrompts(
+      this.prompts.map((ids) => [...ids]),
+      fitting,
+      this.options.limit,
+    );
+    await writeAtomically(join(this.options.policyDir, 'probe-prompts.json'), JSON.stringify(collected));
+    this.prompts = collected;
+  }
+}
