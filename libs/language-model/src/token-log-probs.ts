@@ -138,6 +138,7 @@ function entropy(logProbs: tf.Tensor2D): tf.Tensor2D {
   return tf.neg(tf.sum<tf.Tensor2D>(tf.mul(tf.exp(logProbs), logProbs), 1, true));
 }
 
+// Cast, not oneHot's own dtype argument: the wasm backend ignores that one and gives int32.
 function oneHot(targets: tf.Tensor1D, head: tf.Tensor2D): tf.Tensor2D {
-  return tf.oneHot(targets, head.shape[0], 1, 0, 'float32') as tf.Tensor2D;
+  return tf.cast(tf.oneHot(targets, head.shape[0]), 'float32') as tf.Tensor2D;
 }

@@ -1,5 +1,6 @@
 import { CompiledFunction, type HostTensor as GraphTensor } from '@hindcast/tfjs-onnx';
 import * as tf from '@tensorflow/tfjs';
+import '@tensorflow/tfjs-backend-wasm';
 import { float32Tensor, type HostTensor } from './host-tensor';
 import { initLora } from './lora';
 import { mulberry32 } from './random';
@@ -42,10 +43,13 @@ function step(
   return { ...outputs, ...Object.fromEntries(names.map((name, i) => [name, grads[i] as tf.Tensor])) };
 }
 
+const readAll = (tensors: Record<string, tf.Tensor>): Record<string, ArrayLike<number>> =>
+  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, tensor.dataSync()]));
+
 it.each([
   { recompute: false, logitChunk: 2 ** 24 },
   { recompute: true, logitChunk: 70 },
-])('recorded as one ONNX graph, gives the numbers of the cpu backend (%o)', async (options) => {
+])('recorded as one ONNX graph, or run by wasm, gives the numbers of the cpu backend (%o)', async (options) => {
   const uniform = mulberry32(3);
   const adapter = initLora(config, { rank: 2, alpha: 4, seed: 1 });
   const inputs = new Map<string, HostTensor>([
@@ -62,11 +66,15 @@ it.each([
     ['attentionMask', int32([2, 5], [1, 1, 1, 1, 1, 0, 0, 1, 1, 1])],
   ]);
   await tf.setBackend('cpu');
-  const expected = step(toTensors(inputs), options);
+  const expected = readAll(step(toTensors(inputs), options));
+  await tf.setBackend('wasm');
+  const onWasm = readAll(step(toTensors(inputs), options));
   const graph = new CompiledFunction((symbolic) => step(symbolic, options), { threads: 1 });
   const results: Record<string, GraphTensor> = await graph.run(Object.fromEntries(inputs));
   await graph.dispose();
   expect(Object.keys(results).sort()).toEqual(Object.keys(expected).sort());
-  for (const [name, tensor] of Object.entries(expected))
-    expect(largestDifference(results[name]?.data ?? [], tensor.dataSync())).toBeLessThan(2e-5);
+  for (const [name, values] of Object.entries(expected)) {
+    expect(largestDifference(results[name]?.data ?? [], values)).toBeLessThan(2e-5);
+    expect(largestDifference(onWasm[name] ?? [], values)).toBeLessThan(2e-5);
+  }
 });
