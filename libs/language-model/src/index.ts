@@ -18,6 +18,7 @@ export { readModelWeights, weightShapes, writeModelWeights } from './model-weigh
 export { readPeftAdapter, writePeftAdapter, type PeftAdapter } from './peft-adapter';
 export { mulberry32 } from './random';
 export { encodeSafetensors, readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors';
+export { rotationFrequency } from './rope';
 export { logSoftmax, sampleToken, topTokens, type SampledToken, type SamplingOptions } from './sampling';
 export { StreamDecoder } from './stream-decoder';
 export { LOGIT_CHUNK, tokenLogProbs, tokenLogProbsAndEntropies, type LogProbOptions } from './token-log-probs';

@@ -57,7 +57,7 @@ function rotationTables(config: LlamaConfig, first: number, length: number): { c
 }
 
 /** Radians per position of pair i; with Llama 3's scaling, by how often it turns within the original context. */
-function rotationFrequency({ headDim, ropeTheta, ropeScaling }: LlamaConfig, i: number): number {
+export function rotationFrequency({ headDim, ropeTheta, ropeScaling }: LlamaConfig, i: number): number {
   const frequency = ropeTheta ** ((-2 * i) / headDim);
   if (!ropeScaling) return frequency;
   const { factor, lowFrequencyFactor: low, highFrequencyFactor: high, originalMaxPositions } = ropeScaling;
