@@ -78,6 +78,7 @@ const ops: Record<string, Op> = {
     ),
   sum: (x, _, p) => ranked(x, () => tf.sum(x, axisOf(x, p), p % 3 === 0)),
   mean: (x, _, p) => ranked(x, () => tf.mean(x, p % 2 === 0 ? undefined : axisOf(x, p), p % 3 === 0)),
+  prod: (x, _, p) => ranked(x, () => tf.prod(tf.tanh(x), axisOf(x, p))),
   max: (x, _, p) => ranked(x, () => tf.max(x, axisOf(x, p), p % 3 === 0)),
   min: (x, _, p) => ranked(x, () => tf.min(x, axisOf(x, p), p % 3 === 0)),
   logSumExp: (x, _, p) => ranked(x, () => tf.logSumExp(tf.tanh(x), axisOf(x, p), p % 3 === 0)),

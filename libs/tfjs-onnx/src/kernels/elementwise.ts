@@ -163,6 +163,21 @@ const leakyRelu: Kernel = (recording, inputs, attrs) => {
 };
 
 export const elementwiseKernels: Readonly<Record<string, Kernel>> = {
+  IsInf: (recording, inputs) => recording.elementwise('IsInf', [required(inputs, 'x')], 'bool'),
+  IsFinite: (recording, inputs) => {
+    const x = required(inputs, 'x');
+    const parts = ['IsNaN', 'IsInf'].map((op) => recording.elementwise(op, [x], 'bool'));
+    return recording.elementwise('Not', [recording.elementwise('Or', parts, 'bool')], 'bool');
+  },
+  Tan: unary('Tan', 'Tan', 'float32'),
+  Sinh: unary('Sinh', 'Sinh', 'float32'),
+  Cosh: unary('Cosh', 'Cosh', 'float32'),
+  Atanh: unary('Atanh', 'Atanh', 'float32'),
+  Atan: unary('Atan', 'Atan', 'float32'),
+  Asinh: unary('Asinh', 'Asinh', 'float32'),
+  Asin: unary('Asin', 'Asin', 'float32'),
+  Acosh: unary('Acosh', 'Acosh', 'float32'),
+  Acos: unary('Acos', 'Acos', 'float32'),
   Abs: unary('Abs', 'Abs', 'float32', 'int32'),
   Add: binary('Add', 'Add', 'float32', 'int32'),
   AddN: addN,

@@ -43,6 +43,28 @@ const cases: Case[] = [
   ['clipByValue', ({ a, x }) => [tf.clipByValue(a!, -0.2, 0.4), tf.clipByValue(x!, -1, 3)], { a, x: whole }],
   ['floor, ceil, round', ({ a }) => [tf.floor(tf.mul(a!, 3)), tf.ceil(a!), tf.round(tf.mul(a!, 3))], inputs],
   ['sin, cos, reciprocal, square', ({ a }) => [tf.sin(a!), tf.cos(a!), tf.reciprocal(a!), tf.square(a!)], inputs, 1e-5],
+  ['trigonometry', ({ a }) => [tf.tan(a!), tf.asin(a!), tf.acos(a!), tf.atan(a!), tf.atanh(a!)], inputs, 1e-5],
+  [
+    'hyperbolic functions',
+    ({ a, x }) => [tf.sinh(a!), tf.cosh(a!), tf.asinh(a!), tf.acosh(x!)],
+    { a, x: positive },
+    1e-5,
+  ],
+  [
+    'isFinite and isInf',
+    ({ x }) => [tf.isFinite(x!), tf.isInf(x!)],
+    { x: host('float32', [4], [1, NaN, Infinity, -Infinity]) },
+  ],
+  [
+    'cumprod',
+    ({ a }) => [
+      tf.cumprod(a!, 1),
+      tf.cumprod(a!, 2, true),
+      tf.cumprod(a!, 2, true, true),
+      tf.cumprod(a!, 0, false, true),
+    ],
+    inputs,
+  ],
   [
     'comparisons',
     ({ a, b }) => [tf.greater(a!, b!), tf.greaterEqual(a!, b!), tf.lessEqual(a!, b!), tf.less(a!, 0), tf.equal(a!, a!)],

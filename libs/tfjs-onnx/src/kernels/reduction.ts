@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs';
-import { type Recorded, type Recording } from '../recording';
+import { dimAt, type Recorded, type Recording } from '../recording';
 import { assertType, type Kernel, required } from './kernel';
 
 interface Reduction {
@@ -66,17 +66,34 @@ function extremum(kernel: string, op: 'ReduceMax' | 'ReduceMin', axisName: 'redu
   };
 }
 
-function cumulative(combine: 'CumSum' | 'CumProd'): Kernel {
-  return (recording, inputs, attrs) => {
-    const { axis, exclusive, reverse } = attrs as tf.CumsumAttrs;
-    const x = required(inputs, 'x');
-    assertType(combine, x, 'float32', 'int32');
-    const [along] = tf.util.parseAxisParam(axis, [...x.shape]);
-    const position = recording.graph.constant(Int32Array.of(along as number), []);
-    const flags = { exclusive: exclusive ? 1 : 0, reverse: reverse ? 1 : 0 };
-    return recording.op(combine, [x], x.dtype, x.shape, flags, position);
+const cumsum: Kernel = (recording, inputs, attrs) => {
+  const { axis, exclusive, reverse } = attrs as tf.CumsumAttrs;
+  const x = required(inputs, 'x');
+  assertType('Cumsum', x, 'float32', 'int32');
+  const [along] = tf.util.parseAxisParam(axis, [...x.shape]) as [number];
+  const position = recording.graph.constant(Int32Array.of(along), []);
+  const flags = { exclusive: exclusive ? 1 : 0, reverse: reverse ? 1 : 0 };
+  return recording.op('CumSum', [x], x.dtype, x.shape, flags, position);
+};
+
+/** ONNX has no cumulative product: log₂(n) products with a copy of itself moved by 1, 2, 4, ... and filled with ones. */
+const cumprod: Kernel = (recording, inputs, attrs) => {
+  const { axis, exclusive, reverse } = attrs as tf.CumprodAttrs;
+  const x = required(inputs, 'x');
+  assertType('Cumprod', x, 'float32', 'int32');
+  const [along] = tf.util.parseAxisParam(axis, [...x.shape]) as [number];
+  const size = dimAt(x.shape, along);
+  const moved = (tensor: Recorded, by: number): Recorded => {
+    const { graph } = recording;
+    const bounds = [reverse ? by : 0, reverse ? size : size - by, along].map((bound) => graph.int64(bound));
+    const kept = recording.op('Slice', [tensor], x.dtype, x.shape.with(along, size - by), {}, ...bounds);
+    const ones = recording.uniform(1, x.dtype, x.shape.with(along, by));
+    return recording.op('Concat', reverse ? [kept, ones] : [ones, kept], x.dtype, x.shape, { axis: along });
   };
-}
+  let product = exclusive && size > 0 ? moved(x, 1) : x;
+  for (let by = 1; by < size; by *= 2) product = recording.elementwise('Mul', [product, moved(product, by)], x.dtype);
+  return product;
+};
 
 /** ArgMax and ArgMin; the first of equal elements. */
 function argExtremum(op: 'ArgMax' | 'ArgMin'): Kernel {
@@ -112,7 +129,8 @@ export const reductionKernels: Readonly<Record<string, Kernel>> = {
   Any: allOrAny('ReduceMax'),
   ArgMax: argExtremum('ArgMax'),
   ArgMin: argExtremum('ArgMin'),
-  Cumsum: cumulative('CumSum'),
+  Cumprod: cumprod,
+  Cumsum: cumsum,
   LogSoftmax: lastAxis('LogSoftmax'),
   Max: extremum('Max', 'ReduceMax', 'reductionIndices'),
   Mean: mean,
