@@ -61,6 +61,7 @@ async function main(): Promise<void> {
 
 async function startEngine(): Promise<{ url: string; process: ChildProcess }> {
   const child = spawn(process.execPath, [join(__dirname, 'main.js')], {
+    // eslint-disable-next-line no-restricted-properties -- the child gets the caller's environment, as from a shell
     env: { ...process.env, PORT: '0', LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Body, Controller, HttpCode, Post, Res, UseFilters } from '@nestjs/common';
+import { Log } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { parseChatRequest, renderConversation, type ChatRequest } from './core/chat-request';
 import { chatCompletion, ChatChunks, type ChoiceStep } from './core/chat-response';
@@ -7,6 +8,7 @@ import { tokenBudget } from './core/generation-fields';
 import { clientSignal, streamEvents } from './event-stream';
 import { Generator, type ChoiceRequest } from './generator';
 import { RequestErrorFilter } from './request-error.filter';
+import { encodePrompt } from './prompt-encoding';
 import { ServedModels } from './served-models';
 
 @Controller('v1/chat/completions')
@@ -15,6 +17,7 @@ export class ChatController {
   constructor(
     private readonly models: ServedModels,
     private readonly generator: Generator,
+    private readonly log: Log,
   ) {}
 
   @Post()
@@ -22,9 +25,9 @@ export class ChatController {
   async complete(@Body() body: unknown, @Res() reply: FastifyReply): Promise<void> {
     const request = parseChatRequest(body);
     const { card } = this.models.find(request.model);
-    const { config, tokenizer, template, text } = this.models.language;
+    const { config, template, text } = this.models.language;
     const prompt = renderConversation(template, request.conversation);
-    const promptIds = tokenizer.encode(prompt, { addSpecialTokens: request.addSpecialTokens });
+    const promptIds = encodePrompt(this.models.language, prompt, request.addSpecialTokens);
     const maxTokens = tokenBudget(promptIds.length, request.maxTokens, config.maxPositions);
     const signal = clientSignal(reply);
     const choices = choiceRequests(request, promptIds, maxTokens, signal);
@@ -36,7 +39,7 @@ export class ChatController {
     }
     const chunks = new ChatChunks(identity, request, text, promptIds);
     const { usage: wantsUsage } = request.stream;
-    await streamEvents(reply, signal, async (stream) => {
+    await streamEvents(reply, signal, this.log, async (stream) => {
       let completionTokens = 0;
       let opened = 0;
       const onStep = (step: ChoiceStep): void => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Body, Controller, HttpCode, Post, Res, UseFilters } from '@nestjs/common';
+import { Log } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { parseCompletionRequest, type CompletionRequest } from './core/completion-request';
 import { completion, CompletionChunks, type ReadPrompt } from './core/completion-response';
@@ -7,6 +8,7 @@ import { check, tokenBudget } from './core/generation-fields';
 import { clientSignal, streamEvents } from './event-stream';
 import { Generator, type ChoiceRequest } from './generator';
 import { RequestErrorFilter } from './request-error.filter';
+import { encodePrompt } from './prompt-encoding';
 import { ServedModels } from './served-models';
 
 @Controller('v1/completions')
@@ -15,6 +17,7 @@ export class CompletionsController {
   constructor(
     private readonly models: ServedModels,
     private readonly generator: Generator,
+    private readonly log: Log,
   ) {}
 
   @Post()
@@ -34,7 +37,7 @@ export class CompletionsController {
     }
     const chunks = new CompletionChunks(identity, request, text, prompts);
     const { usage: wantsUsage } = request.stream;
-    await streamEvents(reply, signal, async (stream) => {
+    await streamEvents(reply, signal, this.log, async (stream) => {
       let completionTokens = 0;
       await Promise.all(
         choices.map(async (choice) => {
@@ -51,10 +54,11 @@ export class CompletionsController {
   }
 
   private readPrompt(prompt: string | readonly number[], request: CompletionRequest): ReadPrompt {
-    const { config, tokenizer } = this.models.language;
+    const { language } = this.models;
+    const { config } = language;
     let read: ReadPrompt;
     if (typeof prompt === 'string') {
-      read = { ids: tokenizer.encode(prompt, { addSpecialTokens: request.addSpecialTokens }), text: prompt };
+      read = { ids: encodePrompt(language, prompt, request.addSpecialTokens), text: prompt };
     } else {
       const foreign = prompt.find((id) => id < 0 || id >= config.vocabSize);
       check(foreign === undefined, 'prompt', `Token id ${foreign} is out of vocabulary`);

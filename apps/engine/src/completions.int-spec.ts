@@ -27,9 +27,11 @@ it('scores given ids as the teacher asks for it, with the trainer’s log-probs'
   const [choice] = body.choices;
   expect(choice.prompt_token_ids).toEqual(ids);
   expect(choice.prompt_logprobs[0]).toBeNull();
-  const entries = choice.prompt_logprobs.slice(1).map((entry: Record<string, object>) => Object.entries(entry));
-  expect(entries.map(([[id]]: [string, object][]) => Number(id))).toEqual(ids.slice(1));
-  const values = entries.map(([[, value]]: [string, { logprob: number }][]) => value.logprob);
+  const entries: [string, { logprob: number }][] = choice.prompt_logprobs
+    .slice(1)
+    .flatMap((entry: Record<string, { logprob: number }>) => Object.entries(entry));
+  expect(entries.map(([id]) => Number(id))).toEqual(ids.slice(1));
+  const values = entries.map(([, { logprob }]) => logprob);
   const config = await readModelConfig(SEED_DIR);
   const weights = await readModelWeights(SEED_DIR, config);
   expect(largestDifference(values, await trainerLogProbs(config, weights, ids))).toBeLessThan(1e-4);
@@ -115,6 +117,7 @@ it.each([
   ['an id outside the vocabulary', { prompt: [5, 1024] }, 'Token id 1024 is out of vocabulary'],
   ['a negative id', { prompt: [-1] }, 'Token id -1 is out of vocabulary'],
   ['no prompt', {}, 'prompt'],
+  ['a text that cannot fit', { prompt: 'word '.repeat(9_000) }, 'your request has at least'],
   ['an empty text', { prompt: '' }, 'The decoder prompt cannot be empty'],
   ['an empty list', { prompt: [] }, 'prompt'],
   ['a fraction as id', { prompt: [1.5] }, 'prompt'],
@@ -162,9 +165,10 @@ describe('tokenizer', () => {
     ['/tokenize', { prompt: 7 }],
     ['/tokenize', { messages, continue_final_message: true }],
     ['/tokenize', { messages, chat_template: '{{ x }}' }],
+    ['/tokenize', { prompt: 'x'.repeat(200_000) }],
     ['/detokenize', { tokens: [1, 99999] }],
     ['/detokenize', { tokens: 'x' }],
-  ])('%s refuses %j', async (path, body) => {
+  ])('%s refuses bad input (case %#)', async (path, body) => {
     expect((await post(engine.url + path, body)).status).toBe(400);
   });
 

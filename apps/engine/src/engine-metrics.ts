@@ -19,7 +19,10 @@ export class EngineMetrics {
   private readonly timePerToken;
   private readonly endToEnd;
 
-  constructor(metrics: Metrics, @Inject(CONFIG) config: EngineConfig) {
+  constructor(
+    private readonly metrics: Metrics,
+    @Inject(CONFIG) config: EngineConfig,
+  ) {
     this.labels = { model_name: config.SERVED_MODEL_NAME, engine: '0' };
     this.registers = [metrics.registry];
     const counter = (name: string, help: string) =>
@@ -54,7 +57,9 @@ export class EngineMetrics {
       });
     gauge('num_requests_running', 'Number of requests in execution batches.', () => scheduler.runningCount);
     gauge('num_requests_waiting', 'Number of requests waiting to be processed.', () => scheduler.waitingCount);
-    gauge('num_cached_tokens', 'Positions of the key/value cache in use.', () => scheduler.cachedTokens);
+    this.metrics.gauge('engine_cached_positions', 'Positions of the key/value cache in use.', [], (own) =>
+      own.set(scheduler.cachedPositions),
+    );
   }
 
   /** Follows one choice: call `token` for each token and `finish` at its end. */

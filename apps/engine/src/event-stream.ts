@@ -1,8 +1,12 @@
+import { setMaxListeners } from 'node:events';
+import type { Log } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 
 /** An aborted signal as soon as the client is gone before its answer is complete. */
 export function clientSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
+  // One listener per choice.
+  setMaxListeners(0, controller.signal);
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort(new Error('the client closed the connection'));
   });
@@ -42,12 +46,13 @@ export class EventStream {
 }
 
 /**
- * Writes a stream that `generate` fills. What fails before the first event is thrown, for a real status; later it is vLLM's error
- * event.
+ * Writes a stream that `generate` fills. What fails before the first event is thrown, for a real status; later it is logged and
+ * becomes vLLM's error event.
  */
 export async function streamEvents(
   reply: FastifyReply,
   signal: AbortSignal,
+  log: Log,
   generate: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
   const stream = new EventStream(reply);
@@ -57,6 +62,7 @@ export async function streamEvents(
   } catch (error) {
     if (signal.aborted) return;
     if (!stream.hasBegun) throw error;
+    log.error('stream.failed', { error });
     const message = error instanceof Error ? error.message : String(error);
     stream.send({ error: { message, type: 'InternalServerError', param: null, code: 500 } });
     stream.end();

@@ -1,17 +1,20 @@
+import 'reflect-metadata';
 import { parseConfig, startService } from '@hindcast/platform';
 import { EngineModule } from './app.module';
 import { EngineConfig } from './config';
 import { ServedModels } from './served-models';
 
-const config = parseConfig('engine', EngineConfig, process.env);
+async function main(): Promise<void> {
+  await startService({
+    app: 'engine',
+    bus: false,
+    config: parseConfig('engine', EngineConfig, process.env),
+    module: EngineModule,
+    prepare: (app) => app.get(ServedModels).load(),
+  });
+}
 
-void startService({
-  app: 'engine',
-  bus: false,
-  config,
-  module: EngineModule,
-  prepare: (app) => app.get(ServedModels).load(),
-}).catch(() => {
-  // startService has logged why.
-  process.exitCode = 1;
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 });

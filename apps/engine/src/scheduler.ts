@@ -70,7 +70,7 @@ export class Scheduler {
   }
 
   /** Cache positions in use, of all rows that decode. */
-  get cachedTokens(): number {
+  get cachedPositions(): number {
     let count = 0;
     for (const { cache } of this.lanes.values()) for (const length of cache.lengths) count += length;
     return count;

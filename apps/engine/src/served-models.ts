@@ -26,6 +26,8 @@ export interface Language {
   readonly config: LlamaConfig;
   readonly tokenizer: Tokenizer;
   readonly text: TokenText;
+  /** Bytes of the longest token. */
+  readonly maxTokenBytes: number;
   readonly template: ChatTemplate;
 }
 
@@ -86,8 +88,11 @@ export class ServedModels {
     ]);
     const forward = await ForwardPass.create(config, baseWeights, threads);
     const card = { id, root, parent: null, created: nowSeconds(), maxModelLength: config.maxPositions };
+    const text = tokenTextOf(tokenizer, config.vocabSize);
+    let maxTokenBytes = 1;
+    for (let id = 0; id < config.vocabSize; id++) maxTokenBytes = Math.max(maxTokenBytes, text.tokenBytes(id).length);
     this.loaded = {
-      language: { config, tokenizer, text: tokenTextOf(tokenizer, config.vocabSize), template },
+      language: { config, tokenizer, text, maxTokenBytes, template },
       base: { card, weights: new WeightsLease(forward) },
       baseWeights,
     };

@@ -3,6 +3,7 @@ import { check } from './core/generation-fields';
 import { tokenString } from './core/token-text';
 import { parseDetokenizeRequest, parseTokenizeRequest } from './core/tokenize-request';
 import { RequestErrorFilter } from './request-error.filter';
+import { encodeText } from './prompt-encoding';
 import { ServedModels } from './served-models';
 
 @Controller()
@@ -13,10 +14,11 @@ export class TokenizerController {
   @Post('tokenize')
   @HttpCode(200)
   tokenize(@Body() body: unknown): object {
-    const { config, template, text, tokenizer } = this.models.language;
+    const { language } = this.models;
+    const { config, template, text } = language;
     const request = parseTokenizeRequest(template, body);
     this.models.find(request.model);
-    const tokens = tokenizer.encode(request.text, { addSpecialTokens: request.addSpecialTokens });
+    const tokens = encodeText(language, request.text, request.addSpecialTokens);
     return {
       count: tokens.length,
       max_model_len: config.maxPositions,

@@ -1,0 +1,25 @@
+import { logSoftmax, mulberry32, sampleToken } from '@hindcast/language-model';
+import { drawer } from './draw';
+
+it.each([
+  { temperature: 1, topP: 1, topK: 0 },
+  { temperature: 0.7, topP: 1, topK: 0 },
+  { temperature: 1.5, topP: 1, topK: 0 },
+  { temperature: 1, topP: 0.8, topK: 0 },
+  { temperature: 1, topP: 1, topK: 3 },
+  { temperature: 0, topP: 1, topK: 0 },
+])('draws the ids of sampleToken: %j', (options) => {
+  const noise = mulberry32(1);
+  const [ours, theirs] = [mulberry32(2), mulberry32(2)];
+  const draw = drawer({ ...options, seed: 2 }, ours);
+  for (let i = 0; i < 300; i++) {
+    const logProbs = logSoftmax(Float32Array.from({ length: 50 }, () => 8 * noise()));
+    if (i % 3 === 0) logProbs[i % 50] = -Infinity;
+    expect(draw(logProbs)).toBe(sampleToken(logProbs, options, theirs).id);
+  }
+});
+
+it.each([[Number.NaN], [Infinity], [-Infinity]])('refuses a model that gives %d', (value) => {
+  const draw = drawer({ temperature: 1, topP: 1, topK: 0, seed: 0 }, () => 0.5);
+  expect(() => draw(Float32Array.of(value, value))).toThrow('no numbers');
+});
