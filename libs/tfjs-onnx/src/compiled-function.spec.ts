@@ -172,6 +172,23 @@ describe('CompiledFunction', () => {
     variable.dispose();
   });
 
+  it('works beside wasm', async () => {
+    await tf.setBackend('wasm');
+    const compiled = new CompiledFunction(step, { threads: 1 });
+    const result = await compiled.run({ x, w });
+    expect(tf.getBackend()).toBe('wasm');
+    expect(tf.tidy(() => tf.square(tf.scalar(3)).dataSync()[0])).toBe(9);
+    assertClose(result, await runCpu(step as never, { x, w }), 1e-6);
+    await compiled.dispose();
+  });
+
+  it('reports an execution provider that is not there, and keeps nothing', async () => {
+    const compiled = new CompiledFunction(step, { executionProviders: ['abacus'] });
+    await expect(compiled.run({ x, w })).rejects.toThrow('abacus');
+    expect(compiled.stats.signatures).toBe(0);
+    await compiled.dispose();
+  });
+
   it('refuses inputs that contradict themselves', async () => {
     const compiled = new CompiledFunction(step);
     const asInt = { ...x, data: new Int32Array(6) };

@@ -2,7 +2,8 @@ import type * as tf from '@tensorflow/tfjs';
 import { ready } from '@tensorflow/tfjs';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { assertHostTensor, type HostData, type HostTensor } from './host-tensor';
-import { inputName, type InputSignature, outputName, record, registerRecordingBackend } from './recording-backend';
+import { inputName, type InputSignature, outputName, record } from './record';
+import { registerRecordingBackend } from './recording-backend';
 
 /** How a function is recorded and run. */
 export interface CompileOptions {

@@ -180,6 +180,25 @@ describe('recorded kernels give what the cpu backend gives', () => {
   });
 });
 
+describe('unsortedSegmentSum in pieces', () => {
+  it('sums the same when the one-hot matrix would be larger than allowed', async () => {
+    const [count, segments] = [4096, 8000];
+    const values = noise([count, 2], 1);
+    const segmentIds = ids([count], segments + 200, 2);
+    segmentIds.data[0] = -1;
+    const expected = new Float32Array(segments * 2);
+    segmentIds.data.forEach((id, row) => {
+      if (id < 0 || id >= segments) return;
+      for (const column of [0, 1]) expected[id * 2 + column]! += values.data[row * 2 + column]!;
+    });
+    const { y } = await runOnnx(({ x, i }) => ({ y: tf.unsortedSegmentSum(x!, i as tf.Tensor1D, segments) }), {
+      x: values,
+      i: segmentIds,
+    });
+    assertClose({ y: y! }, { y: host('float32', [segments, 2], expected) }, 1e-6);
+  });
+});
+
 describe('missing numbers stay missing', () => {
   const x = host('float32', [2, 3], [1, NaN, 2, 3, 4, 5]);
   const nan: Case[] = [
