@@ -79,9 +79,12 @@ export class StoredLists<T> {
       const next = changes.reduce<readonly T[]>((list, change) => change(list), items);
       if (next.length === items.length && next.every((item, index) => item === items[index])) return;
       try {
-        if (next.length > 0)
-          await (await this.access.kv('openTurns')).update(`${this.prefix}.${key}`, JSON.stringify(next), revision);
-        else await (await this.access.manager()).streams.deleteMessage('KV_open-turns', revision, false);
+        if (next.length > 0) {
+          const kv = await this.access.kv('openTurns');
+          await kv.put(`${this.prefix}.${key}`, JSON.stringify(next), { previousSeq: revision });
+        } else {
+          await (await this.access.manager()).streams.deleteMessage('KV_open-turns', revision, false);
+        }
         return;
       } catch (error) {
         if (!isConflict(error)) throw error;

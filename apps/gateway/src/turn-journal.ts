@@ -11,6 +11,7 @@ const HELD_BUDGET_MS = 120;
 /** The same for what no client waits for. */
 const BUDGET_MS = 3_000;
 const DRAIN_INTERVAL_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Every operation of this gateway goes through here: straight to NATS, or, while NATS is away, to the spool and from there in
@@ -21,6 +22,9 @@ export class TurnJournal implements OnApplicationBootstrap, OnModuleDestroy {
   readonly spool: Spool;
   private timer: NodeJS.Timeout | null = null;
   private draining: Promise<void> | null = null;
+  /** Failed drains in a row, and the time before which no other is tried. */
+  private failures = 0;
+  private pausedUntil = 0;
 
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
@@ -71,7 +75,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async drainAll(): Promise<void> {
-    if (this.spool.size === 0 || !this.nats.connected) return;
+    if (this.spool.size === 0 || !this.nats.connected || Date.now() < this.pausedUntil) return;
     let done = 0;
     try {
       for (let next = await this.spool.oldest(); next && this.nats.connected; next = await this.spool.oldest()) {
@@ -85,7 +89,9 @@ export class TurnJournal implements OnApplicationBootstrap, OnModuleDestroy {
         await this.spool.remove(next.name);
         done++;
       }
+      this.failures = 0;
     } catch (error) {
+      this.pausedUntil = Date.now() + Math.min(DRAIN_INTERVAL_MS * 2 ** this.failures++, LONGEST_PAUSE_MS);
       this.log.warn('spool.drain-failed', { error });
     }
     if (done > 0) this.log.info('spool.drained', { operations: done, left: this.spool.size });

@@ -1,0 +1,96 @@
+import OpenAI from 'openai';
+import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { answerOf, FakeEngine } from './testing/fake-engine';
+import { BusReader, dataOf, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+
+describe('chat: capture and pairing', () => {
+  let nats: NatsServer;
+  let engine: FakeEngine;
+  let gateway: RunningGateway;
+  let bus: BusReader;
+
+  beforeAll(async () => {
+    nats = await startNatsServer();
+    engine = await FakeEngine.start();
+    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+    bus = await BusReader.connect(nats.url);
+    await eventually(async () => ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0);
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await bus.close();
+    await engine.stop();
+    await nats.stop();
+  });
+  beforeEach(() => {
+    engine.calls.length = 0;
+    engine.models = [{ id: 'seed' }];
+    engine.script = (call) => engine.answer(call, answerOf('Hello there'));
+  });
+
+  it.each([true, false])('D1 D13 a plain client without headers is captured exactly (stream: %s)', async (stream) => {
+    const answer = answerOf('Hello there my friend', { promptIds: [7, 8, 9, 10] });
+    engine.script = (call) => engine.answer(call, answer);
+    const response = await gateway.chat({ model: 'any', messages: userSays(`Hi ${stream}`), stream });
+    expect(response.status).toBe(200);
+    const turnId = response.headers.get('x-hindcast-turn-id')!;
+    const text = await response.text();
+    expect(text).not.toMatch(/token_ids|logprob"|"usage":\{.*chunk/);
+    const { body } = await bus.messageOf('turnCaptured', turnId);
+    expect(body).toMatchObject({ policyVersion: 0, model: 'seed', promptTokens: 4, completionTokens: 4, finishReason: 'stop', untrainable: null });
+    const capture = (await bus.capture(turnId))!;
+    expect([...capture.promptIds]).toEqual([7, 8, 9, 10]);
+    expect([...capture.responseIds]).toEqual([100, 101, 102, 103]);
+    expect([...capture.rolloutLogProbs]).toEqual([-0.5, -0.75, -1, -1.25]);
+    expect(capture.header.answer).toMatchObject({ role: 'assistant', content: 'Hello there my friend' });
+    expect(capture.header.sampling).toMatchObject({ temperature: 1, topP: 1 });
+  });
+
+  it('pairs a turn with every message that follows it', async () => {
+    const first = await gateway.chat({ messages: userSays('What is up?') });
+    await first.text();
+    const turnId = first.headers.get('x-hindcast-turn-id')!;
+    await (await gateway.chat({ messages: [...userSays('What is up?', ' Hello there '), { role: 'user', content: 'Not good.' }] })).text();
+    const { body } = await bus.messageOf('turnPaired', turnId);
+    expect(body).toMatchObject({
+      conversation: [{ role: 'user', text: 'What is up?' }],
+      nextState: [{ role: 'user', text: 'Not good.', toolName: null }],
+      truncated: false,
+    });
+    expect(body.answer.trim()).toBe('Hello there');
+  });
+
+  it('each token reaches the client before the engine sends the next', async () => {
+    const confirmations: (() => void)[] = [];
+    const answer = answerOf('one two three four');
+    engine.script = async (call) => {
+      engine.openStream(call);
+      const events = engine.events(call, answer);
+      for (const [index, event] of events.entries()) {
+        // Everything before the finish: the client must have confirmed the event before.
+        if (index > 0 && index < 4) await new Promise<void>((resolve) => confirmations.push(resolve));
+        call.response.write(event);
+      }
+      call.response.end();
+    };
+    const client = new OpenAI({ apiKey: 'none', baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    const stream = await client.chat.completions.create({ model: 'hindcast', messages: [{ role: 'user', content: 'count' }], stream: true });
+    const seen: string[] = [];
+    for await (const chunk of stream) {
+      seen.push(chunk.choices[0]!.delta.content ?? '');
+      await eventually(async () => confirmations.length > 0 || seen.length >= 4);
+      confirmations.shift()?.();
+    }
+    expect(seen).toEqual(['', 'one', ' two', ' three', ' four']);
+  });
+
+  it('cuts only what Hindcast asked for', async () => {
+    await (await gateway.chat({ messages: userSays('a'), stream: true })).text();
+    expect(engine.calls[0]!.body).toMatchObject({ return_token_ids: true, logprobs: true, stream_options: { include_usage: true } });
+    const asked = await gateway.chat({ messages: userSays('a'), stream: true, logprobs: true, return_token_ids: true, stream_options: { include_usage: true } });
+    const own = dataOf(await asked.text());
+    expect(own[0]).toContain('"prompt_token_ids":[1,2,3]');
+    expect(own[1]).toContain('"logprob":-0.5');
+    expect(own.at(-2)).toContain('"completion_tokens":2');
+  });
+});
