@@ -38,7 +38,7 @@ export class WeightsLease {
 
   constructor(readonly forward: ForwardPass) {}
 
-  /** Returns the release, which may be called once more than needed. */
+  /** Keeps the weights until the returned function is called. */
   take(): () => void {
     this.users++;
     let isHeld = true;
