@@ -1,7 +1,14 @@
 import OpenAI from 'openai';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { answerOf, FakeEngine } from './testing/fake-engine';
-import { BusReader, dataOf, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import {
+  BusReader,
+  dataOf,
+  eventually,
+  startTestGateway,
+  userSays,
+  type RunningGateway,
+} from './testing/gateway-harness';
 
 describe('chat: capture and pairing', () => {
   let nats: NatsServer;
@@ -14,7 +21,10 @@ describe('chat: capture and pairing', () => {
     engine = await FakeEngine.start();
     gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
     bus = await BusReader.connect(nats.url);
-    await eventually(async () => ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0);
+    await eventually(
+      async () =>
+        ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
+    );
   });
   afterAll(async () => {
     await gateway.stop();
@@ -37,7 +47,14 @@ describe('chat: capture and pairing', () => {
     const text = await response.text();
     expect(text).not.toMatch(/token_ids|logprob"|"usage":\{.*chunk/);
     const { body } = await bus.messageOf('turnCaptured', turnId);
-    expect(body).toMatchObject({ policyVersion: 0, model: 'seed', promptTokens: 4, completionTokens: 4, finishReason: 'stop', untrainable: null });
+    expect(body).toMatchObject({
+      policyVersion: 0,
+      model: 'seed',
+      promptTokens: 4,
+      completionTokens: 4,
+      finishReason: 'stop',
+      untrainable: null,
+    });
     const capture = (await bus.capture(turnId))!;
     expect([...capture.promptIds]).toEqual([7, 8, 9, 10]);
     expect([...capture.responseIds]).toEqual([100, 101, 102, 103]);
@@ -50,7 +67,11 @@ describe('chat: capture and pairing', () => {
     const first = await gateway.chat({ messages: userSays('What is up?') });
     await first.text();
     const turnId = first.headers.get('x-hindcast-turn-id')!;
-    await (await gateway.chat({ messages: [...userSays('What is up?', ' Hello there '), { role: 'user', content: 'Not good.' }] })).text();
+    await (
+      await gateway.chat({
+        messages: [...userSays('What is up?', ' Hello there '), { role: 'user', content: 'Not good.' }],
+      })
+    ).text();
     const { body } = await bus.messageOf('turnPaired', turnId);
     expect(body).toMatchObject({
       conversation: [{ role: 'user', text: 'What is up?' }],
@@ -74,7 +95,11 @@ describe('chat: capture and pairing', () => {
       call.response.end();
     };
     const client = new OpenAI({ apiKey: 'none', baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-    const stream = await client.chat.completions.create({ model: 'hindcast', messages: [{ role: 'user', content: 'count' }], stream: true });
+    const stream = await client.chat.completions.create({
+      model: 'hindcast',
+      messages: [{ role: 'user', content: 'count' }],
+      stream: true,
+    });
     const seen: string[] = [];
     for await (const chunk of stream) {
       seen.push(chunk.choices[0]!.delta.content ?? '');
@@ -86,8 +111,18 @@ describe('chat: capture and pairing', () => {
 
   it('cuts only what Hindcast asked for', async () => {
     await (await gateway.chat({ messages: userSays('a'), stream: true })).text();
-    expect(engine.calls[0]!.body).toMatchObject({ return_token_ids: true, logprobs: true, stream_options: { include_usage: true } });
-    const asked = await gateway.chat({ messages: userSays('a'), stream: true, logprobs: true, return_token_ids: true, stream_options: { include_usage: true } });
+    expect(engine.calls[0]!.body).toMatchObject({
+      return_token_ids: true,
+      logprobs: true,
+      stream_options: { include_usage: true },
+    });
+    const asked = await gateway.chat({
+      messages: userSays('a'),
+      stream: true,
+      logprobs: true,
+      return_token_ids: true,
+      stream_options: { include_usage: true },
+    });
     const own = dataOf(await asked.text());
     expect(own[0]).toContain('"prompt_token_ids":[1,2,3]');
     expect(own[1]).toContain('"logprob":-0.5');

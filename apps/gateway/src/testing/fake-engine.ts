@@ -70,8 +70,11 @@ export class FakeEngine {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     const text = Buffer.concat(pieces).toString();
-    if (request.url === '/v1/models') return void sendJson(response, 200, { object: 'list', data: this.models.map(listed) });
-    const aborted = new Promise<void>((resolve) => response.once('close', () => !response.writableFinished && resolve()));
+    if (request.url === '/v1/models')
+      return void sendJson(response, 200, { object: 'list', data: this.models.map(listed) });
+    const aborted = new Promise<void>((resolve) =>
+      response.once('close', () => !response.writableFinished && resolve()),
+    );
     const call: EngineCall = {
       path: request.url ?? '',
       headers: request.headers,
@@ -118,7 +121,9 @@ export class FakeEngine {
     ];
     answer.tokens.forEach((token, index) => {
       const isLast = index === answer.tokens.length - 1;
-      events.push(event({ choices: [choice({ content: token.text }, token, isLast ? (answer.finishReason ?? 'stop') : null)] }));
+      events.push(
+        event({ choices: [choice({ content: token.text }, token, isLast ? (answer.finishReason ?? 'stop') : null)] }),
+      );
     });
     const options = body['stream_options'] as { include_usage?: boolean } | undefined;
     if (options?.include_usage) events.push(event({ choices: [], usage: usageOf(answer) }));
@@ -160,7 +165,12 @@ export function answerOf(text: string, overrides: Partial<FakeAnswer> = {}): Fak
   return { tokens, ...overrides };
 }
 
-export function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 

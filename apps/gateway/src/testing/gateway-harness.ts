@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buckets, contracts, decodeCapture, type Capture, type ContractName, type MessageOf } from '@hindcast/contracts';
+import {
+  buckets,
+  contracts,
+  decodeCapture,
+  type Capture,
+  type ContractName,
+  type MessageOf,
+} from '@hindcast/contracts';
 import { parseConfig, type RunningService } from '@hindcast/platform';
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';

@@ -1,0 +1,75 @@
+import type { CompletedAnswer } from './answer';
+import { checkCapture } from './capture-check';
+
+const good: CompletedAnswer = {
+  responseId: 'r',
+  model: 'seed',
+  message: { role: 'assistant', content: 'hi' },
+  finishReason: 'stop',
+  choices: 1,
+  promptIds: [1, 2],
+  responseIds: [3, 4],
+  logProbs: [-0.5, -1],
+  usage: { promptTokens: 2, completionTokens: 2 },
+};
+
+describe('checkCapture', () => {
+  it('D3 takes the engine’s ids and log-probs as they are', () => {
+    expect(checkCapture(good, null)).toEqual({
+      trainable: true,
+      promptIds: [1, 2],
+      responseIds: [3, 4],
+      logProbs: [-0.5, -1],
+    });
+  });
+
+  it.each([
+    { why: 'D19 token_ids null', change: { responseIds: null }, reason: 'no-token-ids' },
+    { why: 'ids that are no ids', change: { responseIds: [1.5, 2] }, reason: 'no-token-ids' },
+    { why: 'D17 D11 no log-probs at all', change: { logProbs: null }, reason: 'no-log-probs' },
+    {
+      why: 'D20 5 ids, 4 log-probs',
+      change: { responseIds: [1, 2, 3, 4, 5], logProbs: [-1, -1, -1, -1] },
+      reason: 'length-mismatch',
+    },
+    { why: 'more log-probs than ids', change: { logProbs: [-1, -1, -1] }, reason: 'length-mismatch' },
+    {
+      why: 'ids of a swallowed chunk',
+      change: { usage: { promptTokens: 2, completionTokens: 3 } },
+      reason: 'length-mismatch',
+    },
+    {
+      why: 'D30 the engine counts another prompt',
+      change: { usage: { promptTokens: 3, completionTokens: 2 } },
+      reason: 'prompt-mismatch',
+    },
+    { why: 'no prompt ids', change: { promptIds: null }, reason: 'no-prompt-ids' },
+    { why: 'D24 NaN', change: { logProbs: [-1, NaN] }, reason: 'non-finite-log-probs' },
+    { why: 'D24 −∞', change: { logProbs: [-1, -Infinity] }, reason: 'non-finite-log-probs' },
+    { why: 'D23 −9999 is −∞', change: { logProbs: [-1, -9999] }, reason: 'non-finite-log-probs' },
+    { why: 'a positive log-prob', change: { logProbs: [-1, 0.5] }, reason: 'non-finite-log-probs' },
+    { why: 'several choices', change: { choices: 2 }, reason: 'multiple-choices' },
+    { why: 'no finish reason', change: { finishReason: null }, reason: 'malformed-stream' },
+    { why: 'the length limit', change: { finishReason: 'length' }, reason: 'truncated' },
+    { why: 'a content filter', change: { finishReason: 'content_filter' }, reason: 'content-filter' },
+    { why: 'nothing at all', change: { message: { content: '' }, responseIds: null }, reason: 'empty-answer' },
+  ])('refuses $why: $reason', ({ change, reason }) => {
+    expect(checkCapture({ ...good, ...change }, null)).toMatchObject({ trainable: false, reason });
+  });
+
+  it('D10 says both numbers', () => {
+    const ids = Array.from({ length: 456 }, () => 1);
+    const logProbs = Array.from({ length: 812 }, () => -1);
+    expect(checkCapture({ ...good, responseIds: ids, logProbs }, null)).toMatchObject({
+      detail: '456 ids, 812 log-probs',
+    });
+  });
+
+  it('D26 names the cause of off-policy log-probs', () => {
+    expect(checkCapture(good, 'temperature')).toMatchObject({ reason: 'off-policy:temperature' });
+  });
+
+  it('an answer without usage is compared with nothing', () => {
+    expect(checkCapture({ ...good, usage: null }, null).trainable).toBe(true);
+  });
+});

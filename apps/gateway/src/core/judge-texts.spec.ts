@@ -1,0 +1,73 @@
+import { cutMiddle, messageText, pairTexts } from './judge-texts';
+
+const user = (content: string): Record<string, unknown> => ({ role: 'user', content });
+
+describe('cutMiddle', () => {
+  it('keeps beginning and end and says how much is missing', () => {
+    expect(cutMiddle('a'.repeat(50) + 'b'.repeat(50), 10)).toBe(`aaaaa\n[… 90 characters cut …]\nbbbbb`);
+    expect(cutMiddle('short', 10)).toBe('short');
+  });
+  it('never cuts a character in two', () => {
+    const text = '🎉'.repeat(40);
+    for (let limit = 1; limit < 20; limit++)
+      expect(cutMiddle(text, limit)).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+  });
+});
+
+describe('pairTexts', () => {
+  it('carries every message after the answer with role and tool name', () => {
+    const calls = ['a', 'b'].map((id) => ({
+      id,
+      type: 'function',
+      function: { name: `tool_${id}`, arguments: '{"x":1}' },
+    }));
+    const messages = [
+      { role: 'system', content: 's' },
+      user('q'),
+      { role: 'assistant', content: 'I look', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'b', content: 'rb' },
+      {
+        role: 'tool',
+        tool_call_id: 'a',
+        content: [
+          { type: 'text', text: 'ra' },
+          { type: 'image_url', image_url: {} },
+        ],
+      },
+      user('and?'),
+    ];
+    expect(pairTexts(messages, 2)).toEqual({
+      conversation: [
+        { role: 'system', text: 's', toolName: null },
+        { role: 'user', text: 'q', toolName: null },
+      ],
+      answer: 'I look\n[tool call] tool_a({"x":1})\n[tool call] tool_b({"x":1})',
+      nextState: [
+        { role: 'tool', text: 'rb', toolName: 'tool_b' },
+        { role: 'tool', text: 'ra\n[image_url]', toolName: 'tool_a' },
+        { role: 'user', text: 'and?', toolName: null },
+      ],
+    });
+  });
+
+  it('D18 bounds every part, whatever comes', () => {
+    const messages = [
+      ...Array.from({ length: 100 }, () => user('c'.repeat(5_000))),
+      { role: 'assistant', content: 'a'.repeat(1_000_000) },
+      ...Array.from({ length: 50 }, () => user('n'.repeat(100_000))),
+    ];
+    const { conversation, answer, nextState } = pairTexts(messages, 100);
+    const size = (texts: readonly { text: string }[]): number => texts.reduce((sum, { text }) => sum + text.length, 0);
+    expect(size(conversation)).toBeLessThan(30_000);
+    expect(answer.length).toBeLessThan(17_000);
+    expect(nextState).toHaveLength(50);
+    expect(size(nextState)).toBeLessThan(110_000);
+    expect(nextState[0]!.text).toContain('characters cut');
+  });
+
+  it('reads messages of any shape', () => {
+    expect(
+      messageText({ content: [1, null, { type: 'x' }], tool_calls: [null, {}], function_call: { name: 'f' } }),
+    ).toBe('\n\n[x]\n[tool call] f()');
+  });
+});
