@@ -1,0 +1,336 @@
+import type { LedgerStatus, TurnStory } from '@hindcast/contracts';
+import { queries } from '@hindcast/contracts';
+import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { answerOf, FakeEngine, sendJson } from './testing/fake-engine';
+import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+
+describe('pairing, sessions, feedback, versions', () => {
+  let nats: NatsServer;
+  let engine: FakeEngine;
+  let gateway: RunningGateway;
+  let other: RunningGateway;
+  let bus: BusReader;
+
+  beforeAll(async () => {
+    nats = await startNatsServer();
+    engine = await FakeEngine.start();
+    const env = { NATS_URL: nats.url, POLICY_BASE_URL: engine.url };
+    gateway = await startTestGateway(env);
+    other = await startTestGateway({ ...env, STRICT_MODEL: '1', SAMPLING: 'force', DEFAULT_TURN_TYPE: 'side' });
+    bus = await BusReader.connect(nats.url);
+    await eventually(
+      async () =>
+        ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
+    );
+    await eventually(
+      async () => ((await (await fetch(`${other.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
+    );
+  });
+  afterAll(async () => {
+    await Promise.all([gateway.stop(), other.stop()]);
+    await bus.close();
+    await engine.stop();
+    await nats.stop();
+  });
+  beforeEach(() => {
+    engine.calls.length = 0;
+    engine.models = [{ id: 'seed' }];
+    engine.script = (call) => engine.answer(call, answerOf('Hello'));
+  });
+
+  const ask = async (messages: object[], headers: Record<string, string> = {}, to = gateway): Promise<string> => {
+    const response = await to.chat({ messages }, headers);
+    expect(response.status).toBe(200);
+    await response.text();
+    return response.headers.get('x-hindcast-turn-id') ?? '';
+  };
+  const continued = (question: string, next = 'next'): object[] => userSays(question, 'Hello', next);
+
+  it('the same conversation open three times: the oldest pairs first, exactly one each time', async () => {
+    const turns = [await ask(userSays('same')), await ask(userSays('same')), await ask(userSays('same'))];
+    for (const [index, turnId] of turns.entries()) {
+      await ask(continued('same', `next ${index}`), { 'x-turn-type': 'side' });
+      expect((await bus.messageOf('turnPaired', turnId)).body.nextState[0]!.text).toBe(`next ${index}`);
+    }
+    expect((await bus.messages('turnPaired')).filter(({ turnId }) => turns.includes(turnId!))).toHaveLength(3);
+  });
+
+  it('twenty requests at once that continue one turn pair it once', async () => {
+    const turnId = await ask(userSays('race'));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        ask(continued('race'), { 'x-turn-type': 'side' }, index % 2 ? gateway : other),
+      ),
+    );
+    await bus.messageOf('turnPaired', turnId);
+    await eventually(async () => !(await bus.openKeys()).length || (await bus.messages('turnPaired')).length > 0);
+    expect((await bus.messages('turnPaired')).filter((message) => message.turnId === turnId)).toHaveLength(1);
+  });
+
+  it('D12 fifty interleaved conversations keep their own next states', async () => {
+    engine.script = (call) => {
+      const messages = call.body['messages'] as { content: string }[];
+      engine.answer(call, answerOf(`answer-to-${messages.at(-1)!.content}`));
+    };
+    const names = Array.from({ length: 50 }, (_, index) => `marker${index}`);
+    const turns = await Promise.all(names.map((name) => ask(userSays(name))));
+    await Promise.all(
+      names.map((name) => ask(userSays(name, `answer-to-${name}`, `next-${name}`), { 'x-turn-type': 'side' })),
+    );
+    for (const [index, turnId] of turns.entries()) {
+      const { body } = await bus.messageOf('turnPaired', turnId);
+      const name = names[index]!;
+      expect([body.conversation[0]!.text, body.answer, body.nextState[0]!.text]).toEqual([
+        name,
+        `answer-to-${name}`,
+        `next-${name}`,
+      ]);
+      expect((await bus.capture(turnId))!.header.messages).toEqual(userSays(name));
+    }
+  });
+
+  it('all parallel tool results are the next state', async () => {
+    const calls = ['a', 'b'].map((id) => ({
+      id: `call_${id}`,
+      type: 'function',
+      function: { name: `tool_${id}`, arguments: '{"n": 1}' },
+    }));
+    engine.script = (call) => {
+      const answer = engine.whole(call, answerOf('')) as {
+        choices: { message: object; token_ids: number[]; logprobs: object }[];
+        usage: object;
+      };
+      answer.choices[0]!.message = { role: 'assistant', content: null, tool_calls: calls };
+      answer.choices[0]!.token_ids = [5, 6];
+      answer.choices[0]!.logprobs = { content: [{ logprob: -1 }, { logprob: -2 }] };
+      answer.usage = { prompt_tokens: 3, completion_tokens: 2 };
+      sendJson(call.response, 200, answer);
+    };
+    const turnId = await ask(userSays('use tools'));
+    engine.script = (call) => engine.answer(call, answerOf('done'));
+    await ask([
+      ...userSays('use tools'),
+      // Another client's spelling of the same calls: new ids, other white space.
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: calls.map((call) => ({
+          ...call,
+          id: `x${call.id}`,
+          function: { ...call.function, arguments: '{"n":1}' },
+        })),
+      },
+      { role: 'tool', tool_call_id: 'xcall_a', content: 'ra' },
+      { role: 'tool', tool_call_id: 'xcall_b', content: 'rb' },
+    ]);
+    expect((await bus.messageOf('turnPaired', turnId)).body.nextState).toEqual([
+      { role: 'tool', text: 'ra', toolName: 'tool_a' },
+      { role: 'tool', text: 'rb', toolName: 'tool_b' },
+    ]);
+  });
+
+  it('a side request is not captured, and gives the next state', async () => {
+    const turnId = await ask(userSays('main one'));
+    const response = await gateway.chat({ messages: continued('main one'), turn_type: 'side' });
+    await response.text();
+    expect(response.headers.get('x-hindcast-turn-id')).toBeNull();
+    expect(engine.calls.at(-1)!.body).not.toHaveProperty('return_token_ids');
+    await bus.messageOf('turnPaired', turnId);
+    expect(await gateway.metric('skipped_total', 'side')).toBeGreaterThan(0);
+  });
+
+  it('a repeated request supersedes its sibling only within one explicit session', async () => {
+    const session = { 'x-session-id': 'retry' };
+    const first = await ask(userSays('again'), session);
+    const second = await ask(userSays('again'), session);
+    expect((await bus.messageOf('turnClosed', first)).body.reason).toBe('superseded');
+    await ask(continued('again'), { ...session, 'x-turn-type': 'side' });
+    await bus.messageOf('turnPaired', second);
+    const [one, two] = [await ask(userSays('free')), await ask(userSays('free'))];
+    await ask(continued('free'), { 'x-turn-type': 'side' });
+    await bus.messageOf('turnPaired', one);
+    expect((await bus.messages('turnClosed')).map(({ turnId }) => turnId)).not.toContain(two);
+  });
+
+  it('X-Session-Done pairs what it continues and closes the rest of the session, its own answer with it', async () => {
+    const session = { 'x-session-id': 'last' };
+    const stray = await ask(userSays('stray'), session);
+    const turnId = await ask(userSays('bye?'), session);
+    const last = await ask(continued('bye?'), { ...session, 'x-session-done': 'true' });
+    await bus.messageOf('turnPaired', turnId);
+    for (const closed of [stray, last]) expect((await bus.messageOf('turnClosed', closed)).body.reason).toBe('expired');
+  });
+
+  it('POST /v1/sessions/{id}/end closes the session’s open turns and no other', async () => {
+    const [mine, free] = [await ask(userSays('end me'), { 'x-session-id': 'a/b c' }), await ask(userSays('leave me'))];
+    const response = await fetch(`${gateway.url}/v1/sessions/${encodeURIComponent('a/b c')}/end`, { method: 'POST' });
+    expect(response.status).toBe(200);
+    expect((await bus.messageOf('turnClosed', mine)).body.reason).toBe('expired');
+    expect((await bus.messages('turnClosed')).map(({ turnId }) => turnId)).not.toContain(free);
+  });
+
+  it('D6 D7 each turn holds the prompt ids that were really sent', async () => {
+    engine.script = (call) => engine.answer(call, answerOf('<think>x</think>hi', { promptIds: [1, 2] }));
+    const first = await ask(userSays('think'));
+    engine.script = (call) => engine.answer(call, answerOf('ok', { promptIds: [1, 2, 9] }));
+    const second = await ask(userSays('think', 'hi', 'more'));
+    await bus.messageOf('turnPaired', first);
+    expect([...(await bus.capture(first))!.promptIds]).toEqual([1, 2]);
+    expect([...(await bus.capture(second))!.promptIds]).toEqual([1, 2, 9]);
+  });
+
+  it.each([
+    { name: 'D19 null ids', change: { tokens: [{ text: 'a', id: 1, logProb: null }] }, reason: 'non-finite-log-probs' },
+    {
+      name: 'D20 a swallowed token',
+      change: { usage: { prompt_tokens: 3, completion_tokens: 9 } },
+      reason: 'length-mismatch',
+    },
+    { name: 'the length limit', change: { finishReason: 'length' }, reason: 'truncated' },
+  ])('$name: the answer is served, the turn is untrainable with a reason', async ({ change, reason }) => {
+    engine.script = (call) => engine.answer(call, answerOf('one two', change));
+    const turnId = await ask(userSays(`bad ${reason}`));
+    expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBe(reason);
+    expect(await gateway.metric('turns_untrainable_total', reason)).toBe(1);
+  });
+
+  it('D26 an answer sampled at another temperature is untrainable; SAMPLING=force samples at 1', async () => {
+    const response = await gateway.chat({ messages: userSays('warm'), temperature: 0.6 });
+    const turnId = response.headers.get('x-hindcast-turn-id')!;
+    expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBe('off-policy:temperature');
+    const forced = await other.chat({ messages: userSays('warm'), temperature: 0.6 }, { 'x-turn-type': 'main' });
+    expect(engine.calls.at(-1)!.body['temperature']).toBe(1);
+    expect(
+      (await bus.messageOf('turnCaptured', forced.headers.get('x-hindcast-turn-id')!)).body.untrainable,
+    ).toBeNull();
+  });
+
+  it('new requests go to the new version at once; names that are listed are served as named', async () => {
+    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000001', parent: 'seed' }];
+    await bus.setPolicy('current', { version: 1, adapter: 'hindcast-v000001', engines: [engine.url], at: 1 });
+    await eventually(async () => (await gateway.metric('policy_version')) === 1);
+    const current = await ask(userSays('who?'));
+    expect(engine.calls.at(-1)!.body['model']).toBe('hindcast-v000001');
+    expect((await bus.messageOf('turnCaptured', current)).body).toMatchObject({
+      policyVersion: 1,
+      model: 'hindcast-v000001',
+    });
+    const base = await gateway.chat({ model: 'seed', messages: userSays('base') });
+    expect((await bus.messageOf('turnCaptured', base.headers.get('x-hindcast-turn-id')!)).body.policyVersion).toBe(0);
+    expect((await other.chat({ model: 'gpt-4', messages: userSays('x') })).status).toBe(404);
+    const models = (await (await fetch(`${gateway.url}/v1/models`)).json()) as { data: { id: string }[] };
+    expect(models.data.map(({ id }) => id)).toEqual(['seed', 'hindcast-v000001']);
+  });
+
+  it('an engine that lacks the adapter is asked once more, and what answered is recorded', async () => {
+    await bus.setPolicy('current', { version: 9, adapter: 'hindcast-v000009', engines: [engine.url], at: 1 });
+    await eventually(async () => (await gateway.metric('policy_version')) === 9);
+    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000004', parent: 'seed' }];
+    engine.script = (call) =>
+      engine.models.some(({ id }) => id === call.body['model'])
+        ? engine.answer(call, answerOf('older'))
+        : sendJson(call.response, 404, {
+            error: { message: 'The model does not exist.', type: 'NotFoundError', code: 404 },
+          });
+    const turnId = await ask(userSays('fallback'));
+    expect(engine.calls.map(({ body }) => body['model'])).toEqual(['hindcast-v000009', 'hindcast-v000004']);
+    expect((await bus.messageOf('turnCaptured', turnId)).body).toMatchObject({
+      policyVersion: 4,
+      model: 'hindcast-v000004',
+    });
+    await bus.setPolicy('current', { version: 0, adapter: null, engines: [engine.url], at: 1 });
+    await eventually(async () => (await gateway.metric('policy_version')) === 0);
+  });
+
+  it('D79 status and turns are 503 while the ledger is away', async () => {
+    for (const path of ['/v1/status', '/v1/turns/x']) {
+      const response = await fetch(gateway.url + path);
+      expect(response.status).toBe(503);
+      expect(((await response.json()) as { error: { code: string } }).error.code).toBe('ledger-unavailable');
+    }
+  });
+
+  it('D4 status shows the books and the batch; feedback pairs an open turn and tells when it is late', async () => {
+    const turnId = await ask(userSays('feedback please'));
+    await bus.setPolicy('trainer', { batchSize: 16, batchMin: 4, method: 'combine', backend: 'wasm' });
+    const books: LedgerStatus = {
+      turns: { captured: 3, paired: 3, untrainable: 0, expired: 0, superseded: 0, failed: 0, open: 0 },
+      cases: { opdRl: 1, opd: 1, rl: 1, drop: 0, deciding: 0 },
+      reasons: {},
+      waitingSamples: 3,
+      samplesTrained: 0,
+      steps: 0,
+      versionsPublished: 0,
+      policyVersion: 0,
+    };
+    const story = (state: TurnStory['state']): object => ({
+      found: true,
+      turn: {
+        turnId,
+        responseId: 'r',
+        state,
+        case: null,
+        reason: null,
+        policyVersion: 0,
+        evalScore: null,
+        hint: null,
+        trainedIn: null,
+      },
+    });
+    let answer: object = story('open');
+    const ledger = [
+      bus.raw.subscribe(queries.status.subject, {
+        callback: (_, message) => void message.respond(JSON.stringify(books)),
+      }),
+      bus.raw.subscribe(queries.turn.subject, {
+        callback: (_, message) => void message.respond(JSON.stringify(answer)),
+      }),
+    ];
+    await bus.raw.flush();
+    const get = async (path: string): Promise<unknown> => (await fetch(gateway.url + path)).json();
+    expect(await get('/v1/status')).toMatchObject({
+      waitingSamples: 3,
+      batchSize: 16,
+      policyVersion: 0,
+      cases: { rl: 1 },
+    });
+    expect(await get(`/v1/turns/${turnId}`)).toMatchObject({ turnId, state: 'open' });
+
+    const give = async (body: object): Promise<Response> =>
+      fetch(`${gateway.url}/v1/feedback`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect(await (await give({ turn_id: turnId, reward: -1, correction: 'Say hi.' })).json()).toEqual({
+      turn_id: turnId,
+      status: 'accepted',
+    });
+    expect((await bus.messageOf('turnPaired', turnId)).body).toMatchObject({ nextState: [], answer: 'Hello' });
+    const stored = await (await bus.bucket('feedback')).get(turnId);
+    expect(stored!.json()).toMatchObject({ reward: -1, correction: 'Say hi.', comment: null });
+
+    answer = story('decided');
+    expect(await (await give({ turn_id: turnId, reward: 1 })).json()).toEqual({ turn_id: turnId, status: 'late' });
+    answer = { found: false };
+    expect((await give({ response_id: 'chatcmpl-unknown', reward: 1 })).status).toBe(404);
+    for (const body of [
+      {},
+      { turn_id: turnId },
+      { turn_id: turnId, reward: 5 },
+      { turn_id: turnId, response_id: 'r', reward: 1 },
+    ]) {
+      expect((await give(body)).status).toBe(400);
+    }
+    for (const subscription of ledger) subscription.unsubscribe();
+  });
+
+  it('serves its documentation, and unknown paths in OpenAI’s error shape', async () => {
+    const document = (await (await fetch(`${gateway.url}/docs/openapi.json`)).json()) as { paths: object };
+    expect(Object.keys(document.paths)).toContain('/v1/chat/completions');
+    expect(await (await fetch(`${gateway.url}/docs`)).text()).toContain('/v1/feedback');
+    const missing = await fetch(`${gateway.url}/v1/nothing`);
+    expect(missing.status).toBe(404);
+    expect(((await missing.json()) as { error: object }).error).toMatchObject({ code: 'not-found' });
+  });
+});
