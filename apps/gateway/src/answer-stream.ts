@@ -66,7 +66,8 @@ export class AnswerStream {
   ): Promise<StreamEnding | null> {
     const ending = await this.read(body);
     if (!ending) return null;
-    if (ending.outcome !== 'complete' && !this.client.isGone)
+    // An engine that reported its error has told the client itself.
+    if (ending.outcome !== 'complete' && !this.reportedError && !this.client.isGone)
       await this.send(streamError(ending.outcome, ending.detail));
     const stored = store(ending);
     await Promise.race([stored, this.holdOver]);

@@ -1,0 +1,230 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseConfig } from '@hindcast/platform';
+import { freePort, startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { GatewayConfig } from './config';
+import { answerOf, FakeEngine } from './testing/fake-engine';
+import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { startGatewayProcess, type GatewayProcess } from './testing/gateway-process';
+
+const post = (url: string, body: object): Promise<Response> =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+async function ask(to: { url: string }, messages: object[], extra: object = {}): Promise<string> {
+  const response = await post(to.url, { messages, ...extra });
+  expect(response.status).toBe(200);
+  await response.text();
+  return response.headers.get('x-hindcast-turn-id') ?? '';
+}
+
+const connected = async (gateway: RunningGateway): Promise<boolean> =>
+  ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0;
+
+describe('without NATS', () => {
+  let engine: FakeEngine;
+  let folder: string;
+  const cleanUp: (() => Promise<unknown>)[] = [];
+
+  beforeEach(async () => {
+    engine = await FakeEngine.start();
+    folder = mkdtempSync(join(tmpdir(), 'hindcast-outage-'));
+  });
+  afterEach(async () => {
+    for (const step of cleanUp.splice(0).reverse()) await step();
+    await engine.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const gatewayOn = async (natsUrl: string, env: Record<string, string> = {}): Promise<RunningGateway> => {
+    const gateway = await startTestGateway({ NATS_URL: natsUrl, POLICY_BASE_URL: engine.url, ...env }, folder);
+    cleanUp.push(() => gateway.stop());
+    return gateway;
+  };
+  const startNats = async (port: number): Promise<{ nats: NatsServer; bus: BusReader }> => {
+    const nats = await startNatsServer({ port });
+    cleanUp.push(() => nats.stop());
+    const bus = await BusReader.connect(nats.url);
+    cleanUp.push(() => bus.close());
+    return { nats, bus };
+  };
+
+  it('D77 serves and spools before NATS was ever there, and pairs in order once it is', async () => {
+    const port = await freePort();
+    const gateway = await gatewayOn(`nats://127.0.0.1:${port}`);
+    const first = await ask(gateway, userSays('one'), { stream: true });
+    const second = await ask(gateway, userSays('one', 'Hello', 'two'), { stream: true });
+    const forced = await ask(gateway, userSays('warm'), { temperature: 0.5 });
+    expect(readdirSync(join(folder, 'spool'))).toHaveLength(4);
+    const { bus } = await startNats(port);
+    expect((await bus.messageOf('turnPaired', first)).body.nextState[0]!.text).toBe('two');
+    expect((await bus.messageOf('turnCaptured', second)).body.untrainable).toBeNull();
+    expect((await bus.messageOf('turnCaptured', forced)).body.untrainable).toBe('off-policy:temperature');
+    expect(await bus.capture(second)).not.toBeNull();
+    await eventually(() => Promise.resolve(readdirSync(join(folder, 'spool')).length === 0));
+  });
+
+  it('a spool outlives its gateway', async () => {
+    const port = await freePort();
+    const gateway = await gatewayOn(`nats://127.0.0.1:${port}`);
+    const turnId = await ask(gateway, userSays('kept'));
+    cleanUp.pop();
+    await gateway.stop();
+    const { bus } = await startNats(port);
+    await gatewayOn(`nats://127.0.0.1:${port}`);
+    expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBeNull();
+  });
+
+  it('goes on while the broker is killed and comes back: every turn is there once', async () => {
+    const port = await freePort();
+    const { nats, bus } = await startNats(port);
+    const gateway = await gatewayOn(nats.url);
+    await eventually(() => connected(gateway));
+    const turns = [await ask(gateway, userSays('before'))];
+    await nats.kill();
+    for (let index = 0; index < 5; index++) turns.push(await ask(gateway, userSays(`during ${index}`)));
+    turns.push(await ask(gateway, userSays('before', 'Hello', 'and then?')));
+    await nats.restart();
+    for (const turnId of turns) expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBeNull();
+    await bus.messageOf('turnPaired', turns[0]!);
+    const captured = (await bus.messages('turnCaptured')).map(({ turnId }) => turnId);
+    expect(captured.sort()).toEqual([...turns].sort());
+  });
+
+  it('a broker that hangs delays no answer for long and loses nothing', async () => {
+    const { nats, bus } = await startNats(await freePort());
+    const gateway = await gatewayOn(nats.url);
+    await eventually(() => connected(gateway));
+    process.kill(nats.pid, 'SIGSTOP');
+    const turnId = await ask(gateway, userSays('hanging'), { stream: true });
+    expect(await gateway.metric('turns_stored_total', 'spool')).toBe(1);
+    process.kill(nats.pid, 'SIGCONT');
+    await bus.messageOf('turnCaptured', turnId);
+    await ask(gateway, userSays('hanging', 'Hello', 'back'));
+    await bus.messageOf('turnPaired', turnId);
+    expect((await bus.messages('turnPaired')).filter((message) => message.turnId === turnId)).toHaveLength(1);
+  });
+
+  it('an answer that can be written nowhere is still served, and counted', async () => {
+    writeFileSync(join(folder, 'no-folder'), '');
+    const gateway = await gatewayOn(`nats://127.0.0.1:${await freePort()}`, { SPOOL_DIR: join(folder, 'no-folder') });
+    for (const stream of [true, false]) await ask(gateway, userSays('lost'), { stream });
+    expect(await gateway.metric('uncaptured_total')).toBe(2);
+    expect(await gateway.metric('answers_ended_total', 'complete')).toBe(2);
+  });
+});
+
+describe('crashes and sweeps', () => {
+  let nats: NatsServer;
+  let engine: FakeEngine;
+  let bus: BusReader;
+  let folder: string;
+  const processes: GatewayProcess[] = [];
+
+  beforeAll(async () => {
+    nats = await startNatsServer();
+    engine = await FakeEngine.start();
+    bus = await BusReader.connect(nats.url);
+    folder = mkdtempSync(join(tmpdir(), 'hindcast-crash-'));
+  });
+  afterAll(async () => {
+    for (const { kill } of processes) kill('SIGKILL');
+    await Promise.all(processes.map(({ ended }) => ended));
+    await bus.close();
+    await engine.stop();
+    await nats.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const start = async (env: Record<string, string> = {}): Promise<GatewayProcess> => {
+    const gateway = await startGatewayProcess({
+      NATS_URL: nats.url,
+      POLICY_BASE_URL: engine.url,
+      DATA_DIR: folder,
+      ...env,
+    });
+    processes.push(gateway);
+    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+    return gateway;
+  };
+
+  it('kill -9 after the capture was put: another gateway announces it', async () => {
+    const gateway = await start({ CRASH_AT: 'after-capture-put' });
+    await expect(
+      post(gateway.url, { messages: userSays('crash one') }).then((response) => response.text()),
+    ).rejects.toThrow();
+    expect(await gateway.ended).toBe('SIGKILL');
+    expect(await bus.messages('turnCaptured')).toEqual([]);
+    const next = await start();
+    const [captured] = await eventually(async () => {
+      const messages = await bus.messages('turnCaptured');
+      return messages.length > 0 && messages;
+    });
+    expect(await bus.capture(captured!.turnId!)).not.toBeNull();
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+  });
+
+  it('kill -9 after the claim: another gateway publishes the pair as it was written', async () => {
+    const gateway = await start({ CRASH_AT: 'after-claim' });
+    const turnId = await ask(gateway, userSays('crash two'));
+    await post(gateway.url, { messages: userSays('crash two', 'Hello', 'and?') }).then(
+      (response) => response.text().catch(() => undefined),
+      () => undefined,
+    );
+    expect(await gateway.ended).toBe('SIGKILL');
+    expect((await bus.messages('turnPaired')).filter((message) => message.turnId === turnId)).toEqual([]);
+    const next = await start();
+    expect((await bus.messageOf('turnPaired', turnId)).body.nextState[0]!.text).toBe('and?');
+    next.kill('SIGTERM');
+    await next.ended;
+  });
+
+  it('what nobody continues expires, and leaves no record', async () => {
+    const gateway = await startTestGateway({
+      NATS_URL: nats.url,
+      POLICY_BASE_URL: engine.url,
+      OPEN_TURN_TTL_SECONDS: '1',
+    });
+    await eventually(() => connected(gateway));
+    const turnId = await ask(gateway, userSays('forgotten'), { session_id: 'x' });
+    expect((await bus.messageOf('turnClosed', turnId)).body).toEqual({ reason: 'expired', detail: null });
+    await eventually(async () => (await bus.openKeys()).length === 0);
+    await gateway.stop();
+  });
+
+  it('a stored answer is there when its end reaches the client', async () => {
+    const gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+    await eventually(() => connected(gateway));
+    engine.script = (call) => engine.answer(call, answerOf('one two three'));
+    for (let index = 0; index < 20; index++) {
+      const turnId = await ask(gateway, userSays(`held ${index}`), { stream: index % 2 === 0 });
+      expect(await bus.capture(turnId)).not.toBeNull();
+    }
+    await gateway.stop();
+  });
+});
+
+describe('configuration', () => {
+  const parse = (env: Record<string, string>): unknown => parseConfig('gateway', GatewayConfig, env);
+
+  it('refuses an address that others can reach without keys', () => {
+    expect(() => parse({ HOST: '0.0.0.0' })).toThrow(/API_KEYS/);
+    expect(() => parse({ HOST: '0.0.0.0', API_KEYS: `a:${'0'.repeat(64)}` })).not.toThrow();
+    expect(() => parse({})).not.toThrow();
+  });
+
+  it.each([
+    { API_KEYS: 'x' },
+    { POLICY_BASE_URL: 'not a url' },
+    { POLICY_DIALECT: 'x' },
+    { OFF_POLICY: 'x' },
+    { MAX_BODY_BYTES: '-1' },
+  ])('refuses %j', (env) => {
+    expect(() => parse(env as Record<string, string>)).toThrow(/configuration/);
+  });
+});
