@@ -53,6 +53,18 @@ describe('OnnxGraph', () => {
     expect([result['first']?.data[0], result['second']?.data[0], result['constant']?.data[0]]).toEqual([3, 3, 9]);
   });
 
+  it('leaves out what no output needs', () => {
+    const model = (isCluttered: boolean): Uint8Array => {
+      const graph = new OnnxGraph();
+      const x = graph.input('x', 'float32', [2]);
+      const y = graph.op('Neg', [x], {}, 'negated');
+      if (isCluttered) graph.op('Add', [graph.op('Exp', [y]), graph.constant(new Float32Array(1000), [500, 2])]);
+      graph.output('y', y, 'float32', [2]);
+      return graph.toBytes();
+    };
+    expect(model(true)).toEqual(model(false));
+  });
+
   it('stores equal int64 constants once', () => {
     const graph = new OnnxGraph();
     expect(graph.int64(1, 2)).toBe(graph.int64(1, 2));

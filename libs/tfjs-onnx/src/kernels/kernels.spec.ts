@@ -112,6 +112,11 @@ const cases: Case[] = [
     { ...inputs, f: flags },
   ],
   ['broadcastTo', ({ b }) => tf.broadcastTo(b!, [2, 3, 4]), inputs],
+  [
+    'ones that do not make the product larger',
+    ({ a }) => [tf.mul(a!, tf.ones([1])), tf.mul(a!, tf.ones([1, 1, 1, 4])), tf.mul(tf.ones([3, 1]), a!)],
+    inputs,
+  ],
   ['a broadcast tensor in ops that need all of it', ({ b }) => tf.reshape(tf.broadcastTo(b!, [3, 4]), [2, 6]), inputs],
   ['gather', ({ a, i }) => [tf.gather(a!, i!, 1), tf.gather(a!, i!, -1)], { a, i: ids([2, 2], 3, 4) }],
   ['gather in batches', ({ a, i }) => tf.gather(a!, i!, 1, 1), { a, i: ids([2, 5], 3, 5) }],
