@@ -6,7 +6,7 @@ import type { HeldOut } from './core/report';
 export const HELD_OUT_QUESTIONS = 100;
 /** Asked at once. */
 const CONCURRENCY = 16;
-const MAX_TOKENS = 120;
+export const MAX_TOKENS = 120;
 
 const Completion = z.object({
   choices: z

@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { benchLearning } from './commands/bench-learning';
 import { demo } from './commands/demo';
+import { evaluate } from './commands/evaluate';
 import { up } from './commands/up';
 import { say } from './progress';
 import { Interrupted } from './start-stack';
 
 const program = new Command('hindcast').description('Hindcast on one machine, with simulated users.');
-program.addCommand(up).addCommand(demo).addCommand(benchLearning);
+program.addCommand(up).addCommand(demo).addCommand(benchLearning).addCommand(evaluate);
 
 program.parseAsync().then(
   () => process.exit(0),
