@@ -8,6 +8,7 @@ import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { HindcastError, type AppName } from '@hindcast/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Attempts } from './attempts';
 import { Bus } from './bus';
 import { resolvedConfigForLog, type CommonConfig } from './config';
 import { SECOND_MS } from './durations';
@@ -149,7 +150,13 @@ function attachStrategy(app: NestFastifyApplication, options: ServiceOptions): J
       maxDeliveries: options.config.MAX_DELIVERIES,
       timing: { ...DEFAULT_TIMING, ...options.timing },
     },
-    { nats: app.get(Nats), bus: app.get(Bus), log: app.get(Log), metrics: app.get(Metrics) },
+    {
+      nats: app.get(Nats),
+      bus: app.get(Bus),
+      log: app.get(Log),
+      metrics: app.get(Metrics),
+      attempts: new Attempts(app.get(Nats), options.config.NATS_REPLICAS),
+    },
   );
   app.connectMicroservice<MicroserviceOptions>({ strategy }, { inheritAppConfig: true });
   return strategy;

@@ -11,6 +11,7 @@ import {
 import type { JsMsg } from '@nats-io/jetstream';
 import { lastValueFrom, isObservable, type Observable } from 'rxjs';
 import { z } from 'zod';
+import type { Attempts } from './attempts';
 import type { Bus } from './bus';
 import { backoffMs } from './core/backoff';
 import { exhausted, settlementOf } from './core/settlement';
@@ -33,6 +34,7 @@ interface DeliveryOptions {
   readonly bus: Bus;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly attempts: Attempts;
 }
 
 type Message = Envelope<unknown>;
@@ -45,6 +47,7 @@ export class Delivery {
   private message: JsMsg;
   private readonly incarnation: string | null;
   private readonly heartbeat: NodeJS.Timeout;
+  private deliveries = 1;
   private returned = false;
   private wakeUp: () => void = () => undefined;
 
@@ -97,8 +100,8 @@ export class Delivery {
   }
 
   private async run(): Promise<void> {
-    const { deliveryCount } = this.message.info;
     const parsed = this.parse();
+    this.deliveries = await this.countDelivery();
     const body = (parsed.ok ? parsed.message.body : {}) as { sessionId?: string | null; policyVersion?: number };
     const ids = {
       ...(parsed.ok && parsed.message.turnId !== null && { turnId: parsed.message.turnId }),
@@ -108,7 +111,7 @@ export class Delivery {
     await withLogContext(ids, async () => {
       try {
         if (!parsed.ok) return await this.bury('contract-violation', parsed.error, null);
-        const tooOften = this.isDeadLetter ? null : exhausted(deliveryCount, this.options.maxDeliveries);
+        const tooOften = this.isDeadLetter ? null : exhausted(this.deliveries, this.options.maxDeliveries);
         if (tooOften) return await this.bury(tooOften.code, tooOften, parsed.message);
         await this.handle(parsed.message);
       } catch (error) {
@@ -116,6 +119,15 @@ export class Delivery {
         this.options.log.error('message.unsettled', { subject: this.message.subject, error });
       }
     });
+  }
+
+  private countDelivery(): Promise<number> {
+    const { info, time } = this.message;
+    const { attempts, durable, timing } = this.options;
+    // Younger than the acknowledgement wait and delivered once: no dead worker can have had it before.
+    const fresh = info.deliveryCount === 1 && Date.now() - time.getTime() < timing.ackWaitMs / 2;
+    const key = `${durable}.${info.streamSequence}.${info.timestampNanos}`;
+    return attempts.next(key, { serverCount: info.deliveryCount, fresh });
   }
 
   private parse(): { ok: true; message: Message } | { ok: false; error: ContractViolation } {
@@ -157,7 +169,7 @@ export class Delivery {
     const context = new MessageContext(
       subject,
       info.streamSequence,
-      info.deliveryCount,
+      this.deliveries,
       headers?.get('Nats-Msg-Id') || null,
       this.options.shutdown,
     );
@@ -172,9 +184,8 @@ export class Delivery {
 
   private async retry(error: unknown): Promise<void> {
     const { timing, log } = this.options;
-    const { deliveryCount } = this.message.info;
-    const delayMs = backoffMs(deliveryCount, timing.retryBaseMs, timing.retryMaxMs, Math.random());
-    log.warn('message.failed', { subject: this.message.subject, deliveries: deliveryCount, delayMs, error });
+    const delayMs = backoffMs(this.deliveries, timing.retryBaseMs, timing.retryMaxMs, Math.random());
+    log.warn('message.failed', { subject: this.message.subject, deliveries: this.deliveries, delayMs, error });
     await this.settle('retried', (current) => current.nak(delayMs));
   }
 
@@ -216,7 +227,7 @@ export class Delivery {
       if (!(failure instanceof DependencyUnavailable)) log.error('dead-letter.not-stored', { subject, error: failure });
       return this.retry(failure);
     }
-    log.error('message.dead', { subject, code, deliveries: this.message.info.deliveryCount, error });
+    log.error('message.dead', { subject, code, deliveries: this.deliveries, error });
     await this.settle('dead', (current) => current.ack());
     metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']).inc({ subject, code });
   }
@@ -235,7 +246,7 @@ export class Delivery {
         0,
         2_000,
       ),
-      deliveries: info.deliveryCount,
+      deliveries: this.deliveries,
       messageId: headers?.get('Nats-Msg-Id') || null,
       payload: fits ? Buffer.from(data).toString('base64') : '',
     };

@@ -1,11 +1,7 @@
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { contracts, type AppName } from '@hindcast/contracts';
-import { Bus } from './bus';
 import { handlerMistakes } from './core/handled';
-import { Log } from './log';
-import { Metrics } from './metrics';
-import { Nats } from './nats';
-import { SubjectConsumer, type ConsumerTiming } from './subject-consumer';
+import { SubjectConsumer, type ConsumerTiming, type Services } from './subject-consumer';
 
 /** Options of a handler: `@EventPattern(subject, { concurrency: 64 })`. */
 export interface HandlerExtras {
@@ -29,7 +25,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
 
   constructor(
     private readonly options: StrategyOptions,
-    private readonly services: { nats: Nats; bus: Bus; log: Log; metrics: Metrics },
+    private readonly services: Services,
   ) {
     super();
   }

@@ -10,6 +10,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/nats-core';
+import type { Attempts } from './attempts';
 import type { Bus } from './bus';
 import { backoffMs } from './core/backoff';
 import { Delivery, type Handler } from './delivery';
@@ -18,6 +19,15 @@ import type { Log } from './log';
 import type { Metrics } from './metrics';
 import type { Nats } from './nats';
 import { isNotFound, streamOf } from './topology';
+
+/** What a consumer works with. */
+export interface Services {
+  readonly nats: Nats;
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly attempts: Attempts;
+}
 
 /** Milliseconds. Tests shorten them. */
 export interface ConsumerTiming {
@@ -65,7 +75,7 @@ export class SubjectConsumer {
   constructor(
     private readonly options: ConsumerOptions,
     private readonly handler: Handler,
-    private readonly services: { nats: Nats; bus: Bus; log: Log; metrics: Metrics },
+    private readonly services: Services,
   ) {
     this.durable = durableName(options.app, options.subject);
     services.nats.onDisconnected(() => this.stopPulls());
