@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
-import { CONFIG, Log, Nats } from '@hindcast/platform';
+import { CONFIG, Log } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import type { CompletedAnswer } from './core/answer';
 import { captureOf, capturedTurn, type AnswerContext } from './core/answer-record';
@@ -12,11 +12,12 @@ import type { OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
 import { GatewayMetrics } from './gateway-metrics';
 import { RecentTurns } from './recent-turns';
+import { TurnBook } from './turn-book';
 import { TurnJournal } from './turn-journal';
 import { TurnSweeper } from './turn-sweeper';
 
-/** Bytes that NATS adds to a value: subject and headers. */
-const MESSAGE_OVERHEAD_BYTES = 1024;
+/** Finish reasons of an engine that stopped without an answer. */
+const ABORTED = new Set(['abort', 'error']);
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -29,12 +30,13 @@ export class AnswerRecorder {
     private readonly sweeper: TurnSweeper,
     private readonly recent: RecentTurns,
     private readonly metrics: GatewayMetrics,
-    private readonly nats: Nats,
+    private readonly book: TurnBook,
     private readonly log: Log,
   ) {}
 
   /** The engine finished the answer. Resolves once it is stored or counted as uncaptured; never throws. */
   async complete(context: AnswerContext, promptHash: string, answer: CompletedAnswer): Promise<void> {
+    if (ABORTED.has(answer.finishReason ?? '')) return this.failed(context, answer, 'the engine aborted the answer');
     this.metrics.answerEnded('complete');
     const verdict = checkCapture(answer, this.offPolicyCause(context));
     const { sampling, policyVersion } = context;
@@ -51,7 +53,7 @@ export class AnswerRecorder {
         detail: 'the capture breaks its contract',
       });
     }
-    if (capture.length > this.nats.maxPayload - MESSAGE_OVERHEAD_BYTES) {
+    if (!this.book.fits(capture.length)) {
       return this.untrainable(context, answer, {
         trainable: false,
         reason: 'too-large',
@@ -134,8 +136,9 @@ export class AnswerRecorder {
     capture: Uint8Array | null,
     context: AnswerContext,
   ): Promise<void> {
-    const responseId = operation.kind === 'open' ? operation.turn.captured.responseId : operation.captured.responseId;
-    this.recent.add(context.tenant, responseId, context.turnId);
+    const { captured, closed } =
+      operation.kind === 'open' ? { captured: operation.turn.captured, closed: null } : operation;
+    this.recent.add(context.tenant, context.turnId, captured, closed);
     try {
       this.metrics.written(await this.journal.record(operation, capture, true));
     } catch (error) {

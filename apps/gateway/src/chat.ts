@@ -130,7 +130,7 @@ export class Chat {
       const isStream =
         type.includes('text/event-stream') || (request.stream === true && !type.includes('application/json'));
       if (!isStream) return await this.passWhole(exchange, routed);
-      const choices = typeof request['n'] === 'number' ? request['n'] : 1;
+      const choices = Math.max(1, typeof request['n'] === 'number' ? request['n'] : 1);
       stream = new AnswerStream(client, this.streamHeaders(exchange), sent.asked, choices);
       reply.hijack();
       await this.passStream(exchange, routed, stream);

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import { Agent, errors, request, type Dispatcher } from 'undici';
@@ -13,7 +13,7 @@ export type EngineResponse = Dispatcher.ResponseData;
 
 /** Calls the policy engines. */
 @Injectable()
-export class EngineClient implements OnModuleDestroy {
+export class EngineClient implements OnApplicationShutdown {
   private readonly agent: Agent;
 
   constructor(@Inject(CONFIG) private readonly config: GatewayConfig) {
@@ -27,7 +27,8 @@ export class EngineClient implements OnModuleDestroy {
     });
   }
 
-  async onModuleDestroy(): Promise<void> {
+  /** Comes after the last answer has been handed on. */
+  async onApplicationShutdown(): Promise<void> {
     await this.agent.destroy();
   }
 

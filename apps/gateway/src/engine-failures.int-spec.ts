@@ -28,6 +28,12 @@ describe('engine failures and clients that leave', () => {
     await eventually(async () => (await fetch(`${gateway.url}/readyz`).then((r) => r.json())) as object);
   });
   afterAll(async () => {
+    // Every main answer that ended was written down or counted.
+    const [ended, stored, lost] = await Promise.all(
+      ['answers_ended_total', 'turns_stored_total', 'uncaptured_total'].map((name) => gateway.metric(name)),
+    );
+    expect(ended).toBeGreaterThan(0);
+    expect(ended).toBe(stored! + lost!);
     await gateway.stop();
     await bus.close();
     await engine.stop();
@@ -235,6 +241,61 @@ describe('engine failures and clients that leave', () => {
   });
 });
 
+describe('D16 other dialects', () => {
+  let nats: NatsServer;
+  let engine: FakeEngine;
+  let bus: BusReader;
+  let gateway: RunningGateway | null = null;
+
+  beforeAll(async () => {
+    nats = await startNatsServer();
+    engine = await FakeEngine.start();
+    bus = await BusReader.connect(nats.url);
+  });
+  afterEach(() => gateway?.stop());
+  afterAll(async () => {
+    await bus.close();
+    await engine.stop();
+    await nats.stop();
+  });
+
+  it.each([
+    { dialect: 'sglang', giveIds: true, stream: true, untrainable: null },
+    { dialect: 'sglang', giveIds: true, stream: false, untrainable: null },
+    { dialect: 'sglang', giveIds: false, stream: true, untrainable: 'no-token-ids' },
+    { dialect: 'openai', giveIds: false, stream: true, untrainable: 'no-token-ids' },
+    { dialect: 'openai', giveIds: false, stream: false, untrainable: 'no-token-ids' },
+  ])('$dialect, ids $giveIds, stream $stream: $untrainable', async ({ dialect, giveIds, stream, untrainable }) => {
+    engine.calls.length = 0;
+    engine.script = (call) => {
+      if (!giveIds) delete call.body['return_token_ids'];
+      engine.answer(call, answerOf('one two'));
+    };
+    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: dialect });
+    const response = await gateway.chat({ messages: userSays('hi'), stream });
+    expect(await response.text()).not.toMatch(/"logprob"|token_ids/);
+    const { body } = await bus.messageOf('turnCaptured', response.headers.get('x-hindcast-turn-id')!);
+    expect(body).toMatchObject({ untrainable, completionTokens: 2 });
+    expect('top_k' in engine.calls[0]!.body).toBe(dialect !== 'openai');
+  });
+
+  it('SGLang gets an adapter as base:adapter, also when an older one must answer', async () => {
+    await eventually(() => bus.bucket('policy'));
+    await bus.setPolicy('current', { version: 9, adapter: 'hindcast-v000009', engines: [engine.url], at: 1 });
+    engine.calls.length = 0;
+    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000004', parent: 'seed' }];
+    engine.script = (call) =>
+      call.body['model'] === 'seed:hindcast-v000004'
+        ? engine.answer(call, answerOf('older'))
+        : sendJson(call.response, 404, { error: { message: 'unknown', type: 'x', code: 404 } });
+    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: 'sglang' });
+    const response = await gateway.chat({ messages: userSays('hi') });
+    expect(engine.calls.map(({ body }) => body['model'])).toEqual(['seed:hindcast-v000009', 'seed:hindcast-v000004']);
+    const { body } = await bus.messageOf('turnCaptured', response.headers.get('x-hindcast-turn-id')!);
+    expect(body).toMatchObject({ policyVersion: 4, model: 'seed:hindcast-v000004' });
+  });
+});
+
 describe('request limits, keys and what stays inside', () => {
   const key = 'sk-secret-key';
   let nats: NatsServer;
@@ -264,12 +325,12 @@ describe('request limits, keys and what stays inside', () => {
   });
   const asAnn = { authorization: `Bearer ${key}` };
 
-  it.each([{}, { authorization: 'Bearer wrong' }, { authorization: 'Basic x' }])(
+  it.each<Record<string, string>>([{}, { authorization: 'Bearer wrong' }, { authorization: 'Basic x' }])(
     '401 without a known key: %j',
     async (headers) => {
       for (const path of ['/v1/models', '/v1/status', '/v1/turns/x'])
         expect((await fetch(gateway.url + path, { headers })).status).toBe(401);
-      const response = await gateway.chat({ messages: userSays('x') }, headers as Record<string, string>);
+      const response = await gateway.chat({ messages: userSays('x') }, headers);
       expect(response.status).toBe(401);
       expect(((await response.json()) as ErrorShape).error.code).toBe('unauthorized');
     },

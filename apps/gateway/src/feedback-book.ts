@@ -30,7 +30,7 @@ export class FeedbackBook {
    */
   async give(tenant: string, request: FeedbackRequest): Promise<{ turn_id: string; status: 'accepted' | 'late' }> {
     if (!this.nats.connected) throw new DependencyUnavailable('nats', 'feedback cannot be stored now');
-    const id = request.turn_id ?? this.recent.turnId(tenant, request.response_id!);
+    const id = request.turn_id ?? this.recent.story(tenant, request.response_id!)?.turnId ?? null;
     const story = await this.story(tenant, id ?? request.response_id!, id !== null);
     const turnId = id ?? story?.turnId;
     const capture = turnId && isUuid(turnId) ? await this.book.capture(turnId) : null;

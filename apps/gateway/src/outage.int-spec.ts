@@ -184,6 +184,36 @@ describe('crashes and sweeps', () => {
     await next.ended;
   });
 
+  it('SIGTERM lets an answer that is being streamed end, and writes it down', async () => {
+    const gateway = await start();
+    let goOn = (): void => undefined;
+    engine.script = (call) => {
+      engine.openStream(call);
+      const events = engine.events(call, answerOf('to the very end'));
+      call.response.write(events[0]);
+      goOn = () => call.response.end(events.slice(1).join(''));
+    };
+    const response = await post(gateway.url, { messages: userSays('terminate'), stream: true });
+    gateway.kill('SIGTERM');
+    await eventually(async () => (await fetch(`${gateway.url}/healthz`).catch(() => null)) === null);
+    goOn();
+    expect(await response.text()).toContain('[DONE]');
+    expect(await gateway.ended).toBe(0);
+    const turnId = response.headers.get('x-hindcast-turn-id')!;
+    expect((await bus.messageOf('turnCaptured', turnId)).body.completionTokens).toBe(4);
+    engine.script = (call) => engine.answer(call, answerOf('Hello'));
+  });
+
+  it('a gateway that starts anew serves the current version from its first request on', async () => {
+    await bus.setPolicy('current', { version: 3, adapter: 'hindcast-v000003', engines: [engine.url], at: 1 });
+    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000003', parent: 'seed' }];
+    const gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+    await ask(gateway, userSays('first'));
+    expect(engine.calls.at(-1)!.body['model']).toBe('hindcast-v000003');
+    await gateway.stop();
+    await bus.setPolicy('current', { version: 0, adapter: null, engines: [engine.url], at: 1 });
+  });
+
   it('what nobody continues expires, and leaves no record', async () => {
     const gateway = await startTestGateway({
       NATS_URL: nats.url,
@@ -218,13 +248,13 @@ describe('configuration', () => {
     expect(() => parse({})).not.toThrow();
   });
 
-  it.each([
+  it.each<Record<string, string>>([
     { API_KEYS: 'x' },
     { POLICY_BASE_URL: 'not a url' },
     { POLICY_DIALECT: 'x' },
     { OFF_POLICY: 'x' },
     { MAX_BODY_BYTES: '-1' },
   ])('refuses %j', (env) => {
-    expect(() => parse(env as Record<string, string>)).toThrow(/configuration/);
+    expect(() => parse(env)).toThrow(/configuration/);
   });
 });

@@ -313,6 +313,9 @@ describe('pairing, sessions, feedback, versions', () => {
     answer = story('decided');
     expect(await (await give({ turn_id: turnId, reward: 1 })).json()).toEqual({ turn_id: turnId, status: 'late' });
     answer = { found: false };
+    // The ledger learns of a turn a moment after its client; until then the gateway answers from what it just saw.
+    expect(await get(`/v1/turns/${turnId}`)).toMatchObject({ turnId, state: 'open', policyVersion: 0 });
+    expect((await fetch(`${gateway.url}/v1/turns/unknown`)).status).toBe(404);
     expect((await give({ response_id: 'chatcmpl-unknown', reward: 1 })).status).toBe(404);
     for (const body of [
       {},

@@ -3,7 +3,7 @@ import { HindcastError } from '@hindcast/contracts';
 import { CONFIG, Log } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { engineModelName } from './core/engine-request';
-import { adapterVersion, answeredVersion, fallbackModel, routeModel } from './core/route-model';
+import { adapterVersion, answeredVersion, fallbackAdapter, routeModel, type ListedModel } from './core/route-model';
 import { EngineClient, engineError, neverArrived, type EngineResponse } from './engine-client';
 import { EngineModels } from './engine-models';
 import { GatewayMetrics } from './gateway-metrics';
@@ -41,11 +41,10 @@ export class PolicyRouter {
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<RoutedResponse> {
-    const listed = await this.models.listed(requested);
-    const { adapter, engines } = this.policy.current;
-    const route = routeModel(requested, listed, adapter, this.config.STRICT_MODEL);
+    const [listed, { adapter, engines }] = await Promise.all([this.models.listed(requested), this.policy.known()]);
+    const route = routeModel(requested, listed, adapter, this.config.STRICT_MODEL && listed.length > 0);
     if (!route.found) throw new HindcastError('model-not-found', `the model '${requested}' does not exist`);
-    const name = route.asNamed ?? engineModelName(this.config.POLICY_DIALECT, this.config.POLICY_MODEL, route.adapter);
+    const name = this.engineName(route.asNamed ?? route.adapter, listed);
     const holders =
       route.asNamed === null
         ? engines
@@ -62,6 +61,14 @@ export class PolicyRouter {
     return answeredVersion(routed.model, answeredModel, this.config.POLICY_MODEL, this.models.listedBy(routed.engine));
   }
 
+  private engineName(name: string | null, listed: readonly ListedModel[]): string {
+    const { POLICY_DIALECT, POLICY_MODEL } = this.config;
+    const isAdapter =
+      name !== null &&
+      (adapterVersion(name) !== null || listed.some(({ id, parent }) => id === name && parent !== null));
+    return name !== null && !isAdapter ? name : engineModelName(POLICY_DIALECT, POLICY_MODEL, name);
+  }
+
   /** The engine lacks the adapter, as after its restart: its newest version, or the base model, answers instead. */
   private async fallBack(
     missed: RoutedResponse,
@@ -72,7 +79,8 @@ export class PolicyRouter {
     await missed.response.body.dump().catch(() => undefined);
     missed.release();
     await this.models.refresh(missed.engine);
-    const model = fallbackModel(this.models.listedBy(missed.engine), this.config.POLICY_MODEL, missed.model);
+    const loaded = this.models.listedBy(missed.engine);
+    const model = this.engineName(fallbackAdapter(loaded, missed.model), loaded);
     this.metrics.modelFallback();
     this.log.warn('engine.adapter-missing', { engine: missed.engine, missing: missed.model, answering: model });
     return this.callOne(missed.engine, model, body, headers, signal);

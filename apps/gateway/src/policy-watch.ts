@@ -7,6 +7,8 @@ import type { GatewayConfig } from './config';
 import { KvAccess } from './kv-access';
 
 const RETRY_MS = 500;
+/** How long the first requests wait to learn the version; after that the base model serves until it is known. */
+const FIRST_READ_MS = 1_000;
 /** A watch that ends unnoticed must not freeze the version. */
 const RE_READ_MS = 5_000;
 
@@ -15,6 +17,8 @@ const RE_READ_MS = 5_000;
 export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   current: CurrentPolicy;
   private stopped = false;
+  private isRead: () => void = () => undefined;
+  private readonly firstRead = new Promise<void>((resolve) => (this.isRead = resolve));
 
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
@@ -28,11 +32,18 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
+    setTimeout(this.isRead, FIRST_READ_MS).unref();
     void this.follow();
   }
 
   onModuleDestroy(): void {
     this.stopped = true;
+  }
+
+  /** The current version, once it was read; a gateway that just started must not answer with an old one. */
+  async known(): Promise<CurrentPolicy> {
+    await this.firstRead;
+    return this.current;
   }
 
   /** What the trainer runs with, or `null` when none has started yet. */
@@ -64,6 +75,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
       while (!this.stopped) {
         const entry = await kv.get('current');
         if (entry?.operation === 'PUT') this.accept(readJson(entry));
+        this.isRead();
         await sleep(RE_READ_MS, undefined, { ref: false });
       }
     } catch (error) {

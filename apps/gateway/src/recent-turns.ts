@@ -1,18 +1,33 @@
 import { Injectable } from '@nestjs/common';
+import type { CapturedTurn, ClosedTurn, TurnStory } from '@hindcast/contracts';
 
 const KEPT = 10_000;
 
-/** Turn ids of the latest answers by response id: the ledger learns of them a moment later. Only a shortcut; nothing depends on it. */
+/** The latest answers of this gateway: the ledger learns of them a moment later. Only a shortcut; nothing depends on it. */
 @Injectable()
 export class RecentTurns {
-  private readonly turnIds = new Map<string, string>();
+  private readonly stories = new Map<string, TurnStory>();
 
-  add(tenant: string, responseId: string, turnId: string): void {
-    this.turnIds.set(`${tenant}\n${responseId}`, turnId);
-    if (this.turnIds.size > KEPT) this.turnIds.delete(this.turnIds.keys().next().value!);
+  add(tenant: string, turnId: string, captured: CapturedTurn, closed: ClosedTurn | null): void {
+    const { responseId, policyVersion } = captured;
+    const reason = captured.untrainable ?? closed?.reason ?? null;
+    const story: TurnStory = {
+      turnId,
+      responseId,
+      state: reason === null ? 'open' : 'closed',
+      case: null,
+      reason,
+      policyVersion,
+      evalScore: null,
+      hint: null,
+      trainedIn: null,
+    };
+    for (const id of [turnId, responseId]) this.stories.set(`${tenant}\n${id}`, story);
+    while (this.stories.size > 2 * KEPT) this.stories.delete(this.stories.keys().next().value!);
   }
 
-  turnId(tenant: string, responseId: string): string | null {
-    return this.turnIds.get(`${tenant}\n${responseId}`) ?? null;
+  /** The turn as it was at its end, by turn id or response id. */
+  story(tenant: string, id: string): TurnStory | null {
+    return this.stories.get(`${tenant}\n${id}`) ?? null;
   }
 }

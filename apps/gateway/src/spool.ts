@@ -20,6 +20,8 @@ export class Spool {
   private lastTime = 0;
   private ready: Promise<void> | null = null;
   private readonly names = new Set<string>();
+  /** Those whose files are not safely there yet. */
+  private readonly unfinished = new Set<string>();
 
   constructor(folder: string) {
     this.folder = resolve(folder);
@@ -52,6 +54,7 @@ export class Spool {
     const order = `${String(this.lastTime).padStart(15, '0')}-${String(this.sequence++).padStart(9, '0')}-${process.pid}`;
     const name = `${order}${SUFFIX}`;
     this.names.add(name);
+    this.unfinished.add(name);
     const path = join(this.folder, name);
     try {
       await this.prepare();
@@ -69,17 +72,23 @@ export class Spool {
       this.names.delete(name);
       await rm(`${path}.part`, { force: true }).catch(() => undefined);
       throw error;
+    } finally {
+      this.unfinished.delete(name);
     }
   }
 
-  /** The oldest operation, or `null`. A file that is still being written ends the reading: what comes after it must wait. */
+  /** The oldest operation, or `null`. One that is still being written ends the reading: what comes after it must wait. */
   async oldest(): Promise<SpooledOperation | null> {
     const name = [...this.names].sort()[0];
-    if (name === undefined) return null;
+    if (name === undefined || this.unfinished.has(name)) return null;
     try {
       return { name, ...decodeOperation(await readFile(join(this.folder, name))) };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      // Done by another gateway that shares the folder.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+        this.names.delete(name);
+        return this.oldest();
+      }
       if (!(error instanceof RangeError) && !(error instanceof SyntaxError)) throw error;
       // Kept for a person to look at, out of the way of the others.
       await rename(join(this.folder, name), join(this.folder, `${name}.unreadable`));

@@ -4,6 +4,7 @@ import { Bus, CONFIG } from '@hindcast/platform';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
 import type { GatewayConfig } from './config';
 import { PolicyWatch } from './policy-watch';
+import { RecentTurns } from './recent-turns';
 
 /** What became of the turns; the ledger answers, 503 while it is away. */
 @Controller('v1')
@@ -13,6 +14,7 @@ export class StatusController {
     @Inject(CONFIG) private readonly config: GatewayConfig,
     private readonly bus: Bus,
     private readonly policy: PolicyWatch,
+    private readonly recent: RecentTurns,
   ) {}
 
   /** `batchSize` is `null` until a trainer has started. In open mode there is one reader, who sees the whole books. */
@@ -28,7 +30,8 @@ export class StatusController {
   async turn(@Tenant() tenant: string, @Param('id') id: string): Promise<TurnStory> {
     if (id.length > 200) throw new HindcastError('turn-not-found', 'there is no such turn');
     const answer = await this.bus.request('turn', { tenant, id });
-    if (!answer.found) throw new HindcastError('turn-not-found', 'there is no such turn');
-    return answer.turn;
+    const story = answer.found ? answer.turn : this.recent.story(tenant, id);
+    if (!story) throw new HindcastError('turn-not-found', 'there is no such turn');
+    return story;
   }
 }

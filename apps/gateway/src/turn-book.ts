@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCapture, type Capture } from '@hindcast/contracts';
-import { Bus, Log, crashPoint } from '@hindcast/platform';
+import { Bus, Log, Nats, crashPoint } from '@hindcast/platform';
 import {
   pairedBody,
   turnToPair,
@@ -15,6 +15,9 @@ import type { Operation } from './core/operation';
 import { GatewayMetrics } from './gateway-metrics';
 import { KvAccess } from './kv-access';
 import { StoredLists } from './stored-lists';
+
+/** Bytes that NATS adds to a value: subject and headers. */
+const MESSAGE_OVERHEAD_BYTES = 1024;
 
 /** An open turn as its session knows it. */
 interface SessionTurn {
@@ -36,6 +39,7 @@ export class TurnBook {
   constructor(
     private readonly access: KvAccess,
     private readonly bus: Bus,
+    private readonly nats: Nats,
     private readonly metrics: GatewayMetrics,
     private readonly log: Log,
   ) {
@@ -141,7 +145,16 @@ export class TurnBook {
     while (this.followUps.size > 0) await Promise.all(this.followUps);
   }
 
+  /** Whether the server takes a capture of so many bytes; a spooled one may meet a server that takes less. */
+  fits(captureBytes: number): boolean {
+    return captureBytes <= this.nats.maxPayload - MESSAGE_OVERHEAD_BYTES;
+  }
+
   private async open(key: string, turn: OpenTurn, capture: Uint8Array, now: number): Promise<void> {
+    if (!this.fits(capture.length)) {
+      const captured = { ...turn.captured, untrainable: 'too-large' as const };
+      return this.bus.publish('turnCaptured', { turnId: turn.turnId, tenant: turn.tenant, body: captured });
+    }
     await this.turns.change(key, (turns) => withTurn(turns, turn), true);
     let siblings: readonly SessionTurn[] = [];
     const join = async (sessionId: string): Promise<void> => {

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ContractViolation } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
@@ -7,7 +7,7 @@ import { Spool } from './spool';
 import { TurnBook } from './turn-book';
 
 /** How long NATS may take to confirm, before the spool is used instead. An answer's end is held meanwhile. */
-const HELD_BUDGET_MS = 120;
+const HELD_BUDGET_MS = 150;
 /** The same for what no client waits for. */
 const BUDGET_MS = 3_000;
 const DRAIN_INTERVAL_MS = 250;
@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 5_000;
  * order. As long as the spool holds anything, newer operations queue behind it.
  */
 @Injectable()
-export class TurnJournal implements OnApplicationBootstrap, OnModuleDestroy {
+export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly spool: Spool;
   private timer: NodeJS.Timeout | null = null;
   private draining: Promise<void> | null = null;
@@ -45,7 +45,8 @@ export class TurnJournal implements OnApplicationBootstrap, OnModuleDestroy {
     this.timer.unref();
   }
 
-  async onModuleDestroy(): Promise<void> {
+  /** Comes after the last answer, which was still written down. */
+  async onApplicationShutdown(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
     await this.draining;
     await this.book.settle();

@@ -41,6 +41,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
     nats.onConnected(() => {
       // A server that came back may have another store, whose sequence starts anew.
       this.cursor = 1;
+      this.expiries = [];
       return Promise.resolve();
     });
   }

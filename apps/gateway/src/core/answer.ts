@@ -33,12 +33,12 @@ const isObject = (value: unknown): value is Json =>
 export const numbersOf = (value: unknown): number[] | null =>
   Array.isArray(value) && value.every((entry) => typeof entry === 'number') ? (value as number[]) : null;
 
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
 export function usageOf(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = value;
-  return typeof promptTokens === 'number' && typeof completionTokens === 'number'
-    ? { promptTokens, completionTokens }
-    : null;
+  return isCount(promptTokens) && isCount(completionTokens) ? { promptTokens, completionTokens } : null;
 }
 
 /** Reads a whole (not streamed) chat completion; `null` when it is not one. */

@@ -1,5 +1,6 @@
 import { ChunkAssembler } from './chunk-assembler';
 import { readCompletion } from './answer';
+import { checkCapture } from './capture-check';
 
 const assemble = (...choices: object[]): ReturnType<ChunkAssembler['answer']> => {
   const assembler = new ChunkAssembler();
@@ -64,6 +65,30 @@ describe('ChunkAssembler', () => {
     expect(responseIds).toEqual([5, 151657, 6, 151658]);
     expect(logProbs).toEqual([-1, -2, -3, -4]);
     expect(message['content']).toBe('ab');
+  });
+
+  it.each([
+    { name: 'without log-probs', bundle: null, trainable: false },
+    {
+      name: 'with all of them on the first chunk',
+      bundle: { content: [{ logprob: -1 }, { logprob: -2 }, { logprob: -3 }] },
+      trainable: true,
+    },
+  ])('D21 reasoning chunks $name: trainable $trainable', ({ bundle, trainable }) => {
+    const answer = assemble(
+      { delta: { reasoning_content: 'a' }, token_ids: [1], logprobs: bundle },
+      { delta: { reasoning_content: 'b' }, token_ids: [2], logprobs: null },
+      {
+        delta: { content: 'c' },
+        token_ids: [3],
+        logprobs: bundle ? null : { content: [{ logprob: -3 }] },
+        finish_reason: 'stop',
+      },
+    );
+    const verdict = checkCapture({ ...answer, promptIds: [9] }, null);
+    expect(verdict.trainable).toBe(trainable);
+    if (verdict.trainable) expect(verdict.logProbs).toEqual([-1, -2, -3]);
+    else expect(verdict.reason).toBe('length-mismatch');
   });
 
   it('D29 does without log-probs in the last chunk', () => {

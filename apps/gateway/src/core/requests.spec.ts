@@ -2,7 +2,7 @@ import { bearerToken, isLoopback, parseApiKey } from './api-keys';
 import { engineErrorResponse, reportedStatus } from './engine-error';
 import { decodeOperation, encodeOperation, type Operation } from './operation';
 import { checkRequest } from './request-check';
-import { answeredVersion, fallbackModel, routeModel } from './route-model';
+import { answeredVersion, fallbackAdapter, routeModel } from './route-model';
 import { sessionFields } from './session-fields';
 
 const user = { role: 'user', content: 'x' };
@@ -66,9 +66,9 @@ describe('models', () => {
     expect(routeModel(requested, listed, 'hindcast-v000010', strict)).toMatchObject(expected);
   });
   it('falls back to the newest version that is loaded, then to the base', () => {
-    expect(fallbackModel(listed, 'seed', 'hindcast-v000011')).toBe('hindcast-v000010');
-    expect(fallbackModel(listed, 'seed', 'hindcast-v000010')).toBe('hindcast-v000002');
-    expect(fallbackModel([], 'seed', 'hindcast-v000010')).toBe('seed');
+    expect(fallbackAdapter(listed, 'hindcast-v000011')).toBe('hindcast-v000010');
+    expect(fallbackAdapter(listed, 'seed:hindcast-v000010')).toBe('hindcast-v000002');
+    expect(fallbackAdapter([], 'hindcast-v000010')).toBeNull();
   });
   it.each([
     { asked: 'hindcast-v000012', answered: 'hindcast-v000012', expected: 12 },

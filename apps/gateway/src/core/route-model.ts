@@ -1,4 +1,4 @@
-const ADAPTER = /^hindcast-v(\d{6,})$/;
+const ADAPTER = /^hindcast-v(\d{6,9})$/;
 
 /** Version of a Hindcast adapter's name (`hindcast-v000012` → 12); `null` for any other name. */
 export function adapterVersion(name: string): number | null {
@@ -38,13 +38,16 @@ export function routeModel(
   return { found: true, adapter: currentAdapter, asNamed: null };
 }
 
-/** Where to go when the engine does not know an adapter: the newest version it has loaded, or the base model. */
-export function fallbackModel(listed: readonly ListedModel[], base: string, failed: string): string {
+/** Where to go when the engine does not know an adapter: the newest other version it has loaded; `null` for the base model. */
+export function fallbackAdapter(listed: readonly ListedModel[], missing: string): string | null {
+  const missingVersion = adapterVersion(missing);
   const versions = listed
     .map((model) => ({ id: model.id, version: adapterVersion(model.id) }))
-    .filter((model): model is { id: string; version: number } => model.version !== null && model.id !== failed)
+    .filter(
+      (model): model is { id: string; version: number } => model.version !== null && model.version !== missingVersion,
+    )
     .sort((a, b) => b.version - a.version);
-  return versions[0]?.id ?? base;
+  return versions[0]?.id ?? null;
 }
 
 /**
