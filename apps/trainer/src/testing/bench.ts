@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  buckets,
+  contracts,
+  CurrentPolicy,
+  durableName,
+  encodeIds,
+  encodeLogProbs,
+  type MessageOf,
+  type Sample,
+} from '@hindcast/contracts';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
+import { until } from '../../../../libs/platform/src/testing/until';
+import { Manifest } from '../core/manifest';
+import { readConfig, type TrainerConfig } from '../config';
+import { FakeEngine } from './fake-engine';
+import { SEED_MODEL } from './fixtures';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A real nats-server, a fake engine and an empty folder for policies. */
+export class Bench {
+  readonly engine = new FakeEngine();
+  policyDir = '';
+  private folder = '';
+
+  private constructor(
+    readonly nats: NatsServer,
+    readonly connection: NatsConnection,
+  ) {}
+
+  static async start(): Promise<Bench> {
+    const nats = await startNatsServer();
+    return new Bench(nats, await connect({ servers: nats.url }));
+  }
+
+  /** Empties everything, for the next test. */
+  async reset(): Promise<void> {
+    const manager = await jetstreamManager(this.connection);
+    for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
+    await this.engine.die();
+    Object.assign(this.engine, new FakeEngine());
+    this.engine.loads.length = 0;
+    await this.engine.start();
+    if (this.folder) rmSync(this.folder, { recursive: true, force: true });
+    this.folder = mkdtempSync(join(tmpdir(), 'hindcast-trainer-'));
+    this.policyDir = join(this.folder, 'policies');
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.die();
+    await this.connection.close();
+    await this.nats.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  env(over: Record<string, string> = {}): Record<string, string> {
+    return {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      NATS_URL: this.nats.url,
+      POLICY_DIR: this.policyDir,
+      MODEL_DIR: SEED_MODEL,
+      POLICY_BASE_URL: this.engine.baseUrl,
+      BACKEND: 'onnx',
+      THREADS: '1',
+      LORA_RANK: '2',
+      LORA_ALPHA: '4',
+      LEARNING_RATE: '0.005',
+      BATCH_SIZE: '2',
+      BATCH_MIN: '2',
+      RECONCILE_MS: '50',
+      ...over,
+    };
+  }
+
+  config(over: Record<string, string> = {}): TrainerConfig {
+    return readConfig(this.env(over));
+  }
+
+  /** Publishes a sample as the dispatcher does. @returns its turn id */
+  async publish(over: Partial<Mutable<Sample>> = {}, turnId: string = randomUUID(), attempt = ''): Promise<string> {
+    const body: Sample = {
+      sessionId: null,
+      responseId: `response-${turnId}`,
+      policyVersion: 0,
+      case: 'rl',
+      method: 'combine',
+      reward: 1,
+      promptIds: encodeIds([5, 2, 80, 81, 4, 3]),
+      responseIds: encodeIds([70, 71, 4]),
+      rolloutLogProbs: encodeLogProbs([-9, -10, -11]),
+      teacherLogProbs: null,
+      hint: null,
+      evalScore: 1,
+      teacherModel: null,
+      ...over,
+    };
+    const message: MessageOf<'sampleReady'> = { v: 1, turnId, tenant: 'default', at: Date.now(), body };
+    const msgID = `sample.${turnId}${attempt}`;
+    await jetstream(this.connection).publish(contracts.sampleReady.subject, JSON.stringify(message), { msgID });
+    return turnId;
+  }
+
+  /** What KV `policy` says; `null` before the trainer wrote it. */
+  async board(): Promise<CurrentPolicy | null> {
+    const entry = await (await new Kvm(this.connection).open(buckets.policy)).get('current').catch(() => null);
+    return entry ? CurrentPolicy.parse(entry.json()) : null;
+  }
+
+  async serves(version: number): Promise<void> {
+    await until(async () => (await this.board())?.version === version);
+  }
+
+  async settings(): Promise<unknown> {
+    return (await (await new Kvm(this.connection).open(buckets.policy)).get('trainer'))?.json();
+  }
+
+  /** Every stored message of a contract, in order. */
+  async stored<N extends 'policyUpdated' | 'sampleRefused'>(name: N): Promise<MessageOf<N>[]> {
+    const consumer = await jetstream(this.connection).consumers.get('RL', { filter_subjects: contracts[name].subject });
+    const found: MessageOf<N>[] = [];
+    const { num_pending: pending } = await consumer.info();
+    if (pending === 0) return found;
+    for await (const message of await consumer.fetch({ max_messages: pending })) found.push(message.json());
+    return found;
+  }
+
+  /** Messages that the trainer got and did not acknowledge yet, and those it did not get. */
+  async unacknowledged(): Promise<number> {
+    const manager = await jetstreamManager(this.connection);
+    const info = await manager.consumers.info('RL', durableName('trainer', contracts.sampleReady.subject));
+    return info.num_ack_pending + info.num_pending;
+  }
+
+  manifests(): Manifest[] {
+    if (!existsSync(this.policyDir)) return [];
+    return readdirSync(this.policyDir)
+      .filter((name) => /^v\d{6}$/.test(name))
+      .sort()
+      .map((name) => Manifest.parse(this.json(name, 'manifest.json')));
+  }
+
+  json(...path: string[]): unknown {
+    return JSON.parse(readFileSync(join(this.policyDir, ...path), 'utf8'));
+  }
+}

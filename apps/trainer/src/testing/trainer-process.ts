@@ -1,0 +1,39 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const REGISTER = join(__dirname, '../../../../libs/platform/src/testing/register.cjs');
+
+/** The trainer in a process of its own, for tests that kill it. */
+export interface TrainerProcess {
+  readonly child: ChildProcess;
+  readonly ready: Promise<void>;
+  /** Exit code, or the signal that ended it. */
+  ended(): Promise<number | NodeJS.Signals>;
+  readonly stderr: () => string;
+}
+
+export function startTrainerProcess(env: Record<string, string>): TrainerProcess {
+  const child = spawn(process.execPath, ['-r', REGISTER, join(__dirname, 'trainer-main.ts')], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const errors: Buffer[] = [];
+  child.stderr.on('data', (piece: Buffer) => errors.push(piece));
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const ready = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if ((JSON.parse(line) as { event: string }).event === 'ready') resolve();
+    });
+  });
+  return {
+    child,
+    ready,
+    ended: async () => {
+      const [code, signal] = await exit;
+      return code ?? signal!;
+    },
+    stderr: () => Buffer.concat(errors).toString(),
+  };
+}
