@@ -56,11 +56,13 @@ class CatalogAdapterFactory extends PrismaPg {
 }
 
 async function openEngine() {
-  global.PRISMA_WASM_PANIC_REGISTRY = { set_message: (message) => process.stderr.write(`${message}\n`) };
+  globalThis.PRISMA_WASM_PANIC_REGISTRY = { set_message: (message) => process.stderr.write(`${message}\n`) };
   const wasm = createRequire(import.meta.url)
     .resolve('@prisma/schema-engine-wasm/schema_engine_bg')
     .replace(/\.js$/, '.wasm');
-  const { instance } = await WebAssembly.instantiate(readFileSync(wasm), { './schema_engine_bg.js': engineModule });
+  const { instance } = await globalThis.WebAssembly.instantiate(readFileSync(wasm), {
+    './schema_engine_bg.js': engineModule,
+  });
   engineModule.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start?.();
   const adapters = bindMigrationAwareSqlAdapterFactory(

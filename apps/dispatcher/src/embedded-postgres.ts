@@ -39,6 +39,7 @@ export class EmbeddedPostgres {
   private readonly folder: string;
   private member: Client | null = null;
   private url: string | null = null;
+  private opening: Promise<unknown> = Promise.resolve();
   private closed = false;
 
   constructor(
@@ -59,26 +60,33 @@ export class EmbeddedPostgres {
    *
    * @throws Error when no waiting can help: no PostgreSQL for this platform, no account to run it.
    */
-  async open(): Promise<string> {
+  open(): Promise<string> {
+    const opening = this.joinOrStart();
+    this.opening = opening.catch(() => undefined);
+    return opening;
+  }
+
+  private async joinOrStart(): Promise<string> {
     // No waiting cures a missing account or a platform without binaries: these throw.
     const account = await serviceAccount();
     const native = await postgresBinaries(account);
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; !this.closed; attempt++) {
       try {
         const connection = await this.ensureCluster(account, native);
         const url = (await this.join(connection)) ?? (await this.start(connection, account, native, attempt));
         if (url !== null) return (this.url = url);
       } catch (error) {
-        if (this.closed) throw error;
-        this.report('waiting', { for: 'database', error: (error as Error).message });
+        this.report('waiting', { for: 'database', error });
       }
       await sleep(RETRY_MS * Math.min(attempt, 20));
     }
+    throw new Error('closed while the database was starting');
   }
 
   /** Leaves the server; stops it when no other dispatcher is left. */
   async leave(): Promise<'stopped' | 'left'> {
     this.closed = true;
+    await this.opening;
     const member = this.member;
     this.member = null;
     if (member === null) return 'left';
@@ -190,11 +198,15 @@ export class EmbeddedPostgres {
   ): Promise<string | null> {
     let end: string | null = null;
     void ended.then((why) => (end = why));
-    while (!this.closed) {
+    for (;;) {
       const running = await this.postmaster();
       if (running?.pid === server.pid && running?.ready) {
         const url = await this.join(connection);
         if (url !== null) return url;
+      }
+      if (this.closed) {
+        server.kill('SIGINT');
+        return null;
       }
       // Another dispatcher's server may have been faster; then ours has ended and theirs is joined.
       if (end !== null) {
@@ -203,7 +215,6 @@ export class EmbeddedPostgres {
       }
       await sleep(20);
     }
-    return null;
   }
 
   /** Creates the cluster once, under another name that is then renamed: of two at the same time one wins, and half a cluster is none. */
