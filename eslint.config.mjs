@@ -5,12 +5,22 @@ import tseslint from 'typescript-eslint';
 // What a pure module may not reach: frameworks, transports, Node itself, clocks, randomness, the environment.
 const impureImports = [
   { group: ['@nestjs/*', '@nats-io/*', '@prisma/*'], message: 'core/ decides and imports no framework or transport.' },
-  { group: ['node:*', 'fs', 'path', 'crypto', 'os', 'child_process', 'http', 'https', 'net'], message: 'core/ imports no Node built-in; pass the value in.' },
+  {
+    group: ['node:*', 'fs', 'path', 'crypto', 'os', 'child_process', 'http', 'https', 'net'],
+    message: 'core/ imports no Node built-in; pass the value in.',
+  },
   { group: ['undici', 'pg', 'pino'], message: 'core/ does no I/O.' },
 ];
-const impureGlobals = ['process', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance', 'crypto'].map(
-  (name) => ({ name, message: 'core/ is pure; pass the value in.' }),
-);
+const impureGlobals = [
+  'process',
+  'fetch',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'performance',
+  'crypto',
+].map((name) => ({ name, message: 'core/ is pure; pass the value in.' }));
 
 export default tseslint.config(
   { ignores: ['**/dist', '**/out-tsc', '**/node_modules', '**/generated', '**/jest.config.cjs', '.nx', '.data'] },
@@ -27,12 +37,27 @@ export default tseslint.config(
           enforceBuildableLibDependency: false,
           allow: [],
           depConstraints: [
-            { sourceTag: 'type:contracts', onlyDependOnLibsWithTags: [], bannedExternalImports: ['@nestjs/*', '@nats-io/*', '@tensorflow/*', 'onnxruntime-node'] },
+            {
+              sourceTag: 'type:contracts',
+              onlyDependOnLibsWithTags: [],
+              bannedExternalImports: ['@nestjs/*', '@nats-io/*', '@tensorflow/*', 'onnxruntime-node'],
+            },
             { sourceTag: 'type:pure', onlyDependOnLibsWithTags: [], bannedExternalImports: ['*'] },
             { sourceTag: 'type:world', onlyDependOnLibsWithTags: [], bannedExternalImports: ['*'] },
-            { sourceTag: 'type:platform', onlyDependOnLibsWithTags: ['type:contracts'], bannedExternalImports: ['@tensorflow/*', 'onnxruntime-node'] },
-            { sourceTag: 'type:compute', onlyDependOnLibsWithTags: ['type:compute'], bannedExternalImports: ['@nestjs/*', '@nats-io/*'] },
-            { sourceTag: 'type:app', onlyDependOnLibsWithTags: ['type:contracts', 'type:pure', 'type:platform', 'type:compute', 'type:world'] },
+            {
+              sourceTag: 'type:platform',
+              onlyDependOnLibsWithTags: ['type:contracts'],
+              bannedExternalImports: ['@tensorflow/*', 'onnxruntime-node'],
+            },
+            {
+              sourceTag: 'type:compute',
+              onlyDependOnLibsWithTags: ['type:compute'],
+              bannedExternalImports: ['@nestjs/*', '@nats-io/*'],
+            },
+            {
+              sourceTag: 'type:app',
+              onlyDependOnLibsWithTags: ['type:contracts', 'type:pure', 'type:platform', 'type:compute', 'type:world'],
+            },
           ],
         },
       ],
@@ -42,8 +67,24 @@ export default tseslint.config(
     files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/testing/**/*.ts', 'tools/**/*.ts', 'e2e/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': 'off' },
   },
+  // Of two entries that match a file, the later one wins: core/ comes after the wider rule.
   {
-    files: ['apps/*/src/core/**/*.ts', 'libs/*/src/core/**/*.ts', 'libs/advantage/src/**/*.ts', 'libs/contracts/src/**/*.ts'],
+    files: ['apps/*/src/**/*.ts', 'libs/platform/src/**/*.ts'],
+    ignores: ['**/main.ts', '**/config.ts', '**/*.spec.ts', '**/*.int-spec.ts', '**/testing/**', '**/crash-point.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: 'Read the environment in config.ts only.' },
+      ],
+    },
+  },
+  {
+    files: [
+      'apps/*/src/core/**/*.ts',
+      'libs/*/src/core/**/*.ts',
+      'libs/advantage/src/**/*.ts',
+      'libs/contracts/src/**/*.ts',
+    ],
     ignores: ['**/*.spec.ts'],
     rules: {
       'no-restricted-imports': ['error', { patterns: impureImports }],
@@ -55,20 +96,27 @@ export default tseslint.config(
       ],
       'no-restricted-syntax': [
         'error',
-        { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'core/ is pure; pass the time in.' },
+        {
+          selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+          message: 'core/ is pure; pass the time in.',
+        },
       ],
     },
   },
   {
-    files: ['apps/*/src/**/*.ts', 'libs/platform/src/**/*.ts'],
-    ignores: ['**/main.ts', '**/config.ts', '**/*.spec.ts', '**/*.int-spec.ts', '**/testing/**', '**/crash-point.ts'],
-    rules: {
-      'no-restricted-properties': ['error', { object: 'process', property: 'env', message: 'Read the environment in config.ts only.' }],
-    },
-  },
-  {
     files: ['**/*.mjs', '**/*.cjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', module: 'writable', require: 'readonly', URL: 'readonly', setTimeout: 'readonly', fetch: 'readonly', __dirname: 'readonly' } },
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+        URL: 'readonly',
+        setTimeout: 'readonly',
+        fetch: 'readonly',
+        __dirname: 'readonly',
+      },
+    },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
 );

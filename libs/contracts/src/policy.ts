@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PolicyVersion, Timestamp, TurnId } from './primitives';
 
-/** What every gateway, dispatcher and teacher reads at start and watches: KV `policy`, key `current`. */
+/** What every gateway and dispatcher reads at start and watches: KV `policy`, key `current`. */
 export const CurrentPolicy = z.strictObject({
   version: PolicyVersion,
   /** Model name to ask the engines for; `null` at version 0, when the base model answers. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PolicyVersion, Score, SessionId, TextMessage } from './primitives';
 import { EncodedLogProbs } from './typed-array';
 
-/** Why an answer that was served cannot be trained on; `off-policy:` and `capture-failed:` name their cause. */
+/** Why an answer that was served cannot be trained on; `off-policy:` names its cause. */
 export const UntrainableReason = z.union([
   z.enum([
     'no-token-ids',
@@ -52,7 +52,7 @@ export const PairedTurn = z.strictObject({
   conversation: z.array(TextMessage),
   /** The answer's text with its tool calls. */
   answer: z.string(),
-  /** Every message after the answer, in order; empty when feedback or the end of a session closed the turn. */
+  /** Every message after the answer, in order; empty when feedback alone closed the turn. */
   nextState: z.array(TextMessage),
   /** The length limit ended the answer. */
   truncated: z.boolean(),

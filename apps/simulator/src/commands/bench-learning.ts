@@ -71,10 +71,13 @@ export const benchLearning = new Command('bench-learning')
     else for (const row of medians) process.stdout.write(`${JSON.stringify(row)}\n`);
   });
 
-/** Medians over the runs of one method. A run that never got there does not count as a number of sessions. */
+/** Medians over the runs of one method. A run that never got there took more sessions than any that did; `null` when half did not. */
 function summary(name: Method, runs: readonly DemoReport[]): object {
-  const over = (value: (run: DemoReport) => number | null): number | null =>
-    median(runs.map(value).filter((number): number is number => number !== null));
+  const over = (value: (run: DemoReport) => number): number | null => median(runs.map(value));
+  const sessions = (value: (run: DemoReport) => number | null): number | null => {
+    const middle = median(runs.map((run) => value(run) ?? Number.POSITIVE_INFINITY));
+    return middle === null || Number.isFinite(middle) ? middle : null;
+  };
   return {
     method: name,
     runs: runs.length,
@@ -90,8 +93,8 @@ function summary(name: Method, runs: readonly DemoReport[]): object {
       eightOfTen: runs.filter((run) => run.sessionsTo.eightOfTen !== null).length,
     },
     sessionsTo: {
-      threeInARow: over((run) => run.sessionsTo.threeInARow),
-      eightOfTen: over((run) => run.sessionsTo.eightOfTen),
+      threeInARow: sessions((run) => run.sessionsTo.threeInARow),
+      eightOfTen: sessions((run) => run.sessionsTo.eightOfTen),
     },
   };
 }
