@@ -21,7 +21,7 @@ const schema = [{ path: schemaPath, content: readFileSync(schemaPath, 'utf8') }]
 const filters = { externalTables: [], externalEnums: [] };
 
 const [command = 'apply', name] = process.argv.slice(2);
-const connectionString = process.env.DATABASE_URL;
+const connectionString = name === '--url-from-stdin' ? readFileSync(0, 'utf8').trim() : process.env.DATABASE_URL;
 if (!connectionString) throw new Error('DATABASE_URL is not set');
 
 /**

@@ -11,6 +11,8 @@ import { PrismaClient } from './generated/client';
 import { migrate } from './migrate';
 
 const RETRY_MS = 1_000;
+/** A health check is not to hang with what it checks. */
+const CHECK_MS = 2_000;
 
 /** The connection to PostgreSQL: the server that `DATABASE_URL` names, or the embedded one of `DATA_DIR`. */
 @Injectable()
@@ -58,7 +60,11 @@ export class Database implements OnApplicationShutdown {
 
   /** @throws DependencyUnavailable while the database does not answer. */
   async check(): Promise<void> {
-    await this.run((prisma) => prisma.$queryRaw`SELECT 1`);
+    const answer = this.run((prisma) => prisma.$queryRaw`SELECT 1`);
+    const silence = sleep(CHECK_MS, undefined, { ref: false }).then(() => {
+      throw new DependencyUnavailable('database', `no answer within ${CHECK_MS} ms`);
+    });
+    await Promise.race([answer, silence]);
   }
 
   async onApplicationShutdown(): Promise<void> {

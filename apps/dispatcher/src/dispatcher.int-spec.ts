@@ -69,13 +69,13 @@ test('a turn from its capture to the version that was trained on it', async () =
   const step = {
     version: 4,
     parent: 3,
-    state: 'published',
+    state: 'published' as const,
     reason: null,
     turnIds: [turnId],
     adapter: 'a',
     adapterDir: 'd',
     metrics: { grad_norm: 0.5 },
-  } as const;
+  };
   await send(service, 'policyUpdated', null, step);
   await send(service, 'policyUpdated', null, step);
   await until(async () => (await story(turnId))?.state === 'trained');

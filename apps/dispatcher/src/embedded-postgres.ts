@@ -112,7 +112,8 @@ export class EmbeddedPostgres {
   private async join(connection: Connection): Promise<string | null> {
     const running = await this.postmaster();
     if (running === null) return null;
-    const url = `postgresql://${connection.user}:${connection.password}@127.0.0.1:${running.port}/${connection.database}`;
+    const { user, password, database } = connection;
+    const url = `postgresql://${user}:${password}@127.0.0.1:${running.port}/${database}?sslmode=disable`;
     const member = new Client({
       connectionString: url,
       connectionTimeoutMillis: 5_000,

@@ -6,23 +6,30 @@ import { readConfig } from './config';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
 import { Ledger, type TurnChange } from './ledger';
-import { query, startPostgres, type TestPostgres } from './testing/postgres';
+import { databaseOf, query, startPostgres, withDatabase, type TestPostgres } from './testing/postgres';
 import { until } from './testing/service';
 
 let postgres: TestPostgres;
 let url: string;
 const databases: Database[] = [];
 
+let template: string;
+
 beforeAll(async () => {
   postgres = await startPostgres();
+  url = template = await postgres.createDatabase();
+  await openLedger();
+  await closeDatabases();
 });
 beforeEach(async () => {
-  url = await postgres.createDatabase();
+  url = await postgres.createDatabase(template);
 });
-afterEach(async () => {
-  for (const database of databases.splice(0)) await database.onApplicationShutdown();
-});
+afterEach(closeDatabases);
 afterAll(() => postgres.stop());
+
+async function closeDatabases(): Promise<void> {
+  for (const database of databases.splice(0)) await database.onApplicationShutdown();
+}
 
 async function openLedger(env: Record<string, string> = {}): Promise<Ledger> {
   const database = new Database(readConfig({ DATABASE_URL: url, ...env }), new Log('dispatcher', 'silent'));
@@ -199,12 +206,12 @@ test('a version that lists turns the ledger does not know names them, and counts
 });
 
 test('a dispatcher that starts before its database waits for it', async () => {
-  const name = new URL(url).pathname.slice(1);
-  await query(url.replace(/\/[^/]*$/, '/postgres'), `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  const [server, name] = [withDatabase(url, 'postgres'), databaseOf(url)];
+  await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
   let isOpen = false;
   const opening = openLedger().then(() => (isOpen = true));
   await until(async () => databases.length > 0);
   expect(isOpen).toBe(false);
-  await query(url.replace(/\/[^/]*$/, '/postgres'), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
   await opening;
 });

@@ -21,10 +21,12 @@ export async function migrate(client: Client, url: string): Promise<readonly str
   await client.query('SELECT pg_advisory_lock($1)', [MIGRATIONS_LOCK]);
   try {
     if (await isCurrent(client)) return [];
-    const { stdout } = await run(process.execPath, [path.join(prismaFolder, 'migrate.mjs'), 'apply'], {
-      env: { DATABASE_URL: url },
+    // The address goes through a pipe: arguments and environments are open to other programs.
+    const engine = run(process.execPath, [path.join(prismaFolder, 'migrate.mjs'), 'apply', '--url-from-stdin'], {
       timeout: 10 * 60_000,
     });
+    engine.child.stdin?.end(url);
+    const { stdout } = await engine;
     return (JSON.parse(stdout) as { applied: string[] }).applied;
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [MIGRATIONS_LOCK]);

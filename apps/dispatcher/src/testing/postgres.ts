@@ -7,8 +7,8 @@ import { EmbeddedPostgres } from '../embedded-postgres';
 
 export interface TestPostgres {
   readonly dataDir: string;
-  /** A new, empty database on the server. */
-  createDatabase(): Promise<string>;
+  /** A new database on the server: empty, or a copy of another one. */
+  createDatabase(template?: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -19,10 +19,10 @@ export async function startPostgres(): Promise<TestPostgres> {
   const url = await server.open();
   return {
     dataDir,
-    createDatabase: async () => {
+    createDatabase: async (template) => {
       const name = `test_${randomBytes(6).toString('hex')}`;
-      await query(url, `CREATE DATABASE ${name}`);
-      return url.replace(/\/[^/]*$/, `/${name}`);
+      await query(url, `CREATE DATABASE ${name} TEMPLATE ${template ? databaseOf(template) : 'template1'}`);
+      return withDatabase(url, name);
     },
     stop: async () => {
       await server.leave();
@@ -30,6 +30,11 @@ export async function startPostgres(): Promise<TestPostgres> {
     },
   };
 }
+
+/** The connection string of another database on the same server. */
+export const withDatabase = (url: string, name: string): string => url.replace(databaseOf(url) + '?', `${name}?`);
+
+export const databaseOf = (url: string): string => new URL(url).pathname.slice(1);
 
 /** One statement over a connection of its own. */
 export async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
