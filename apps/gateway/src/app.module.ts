@@ -9,6 +9,7 @@ import { EngineModels } from './engine-models';
 import { FeedbackBook } from './feedback-book';
 import { FeedbackController } from './feedback.controller';
 import { GatewayMetrics } from './gateway-metrics';
+import { IdleConnections } from './idle-connections';
 import { KvAccess } from './kv-access';
 import { ModelsController } from './models.controller';
 import { PolicyRouter } from './policy-router';
@@ -38,6 +39,7 @@ import { TurnSweeper } from './turn-sweeper';
     EngineModels,
     FeedbackBook,
     GatewayMetrics,
+    IdleConnections,
     KvAccess,
     PolicyRouter,
     PolicyWatch,

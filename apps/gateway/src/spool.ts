@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { decodeOperation, encodeOperation, type Operation } from './core/operation';
+import { decodeOperation, encodeOperation, touchedBy, type Operation } from './core/operation';
 
 const SUFFIX = '.operation';
 
@@ -19,7 +19,8 @@ export class Spool {
   private sequence = 0;
   private lastTime = 0;
   private ready: Promise<void> | null = null;
-  private readonly names = new Set<string>();
+  /** What each waiting operation touches, by file name. */
+  private readonly names = new Map<string, readonly string[]>();
   /** Those whose files are not safely there yet. */
   private readonly unfinished = new Set<string>();
 
@@ -32,19 +33,29 @@ export class Spool {
     return this.names.size;
   }
 
+  /** Whether a waiting operation touches the same: this one must then wait behind it. */
+  holdsBack(operation: Operation): boolean {
+    const touched = new Set(touchedBy(operation));
+    return [...this.names.values()].some((waiting) => waiting.some((entry) => touched.has(entry)));
+  }
+
   /** Finds what an earlier process left. @throws when the folder cannot be made or read. */
   prepare(): Promise<void> {
-    this.ready ??= (async () => {
-      await mkdir(this.folder, { recursive: true });
-      for (const name of await readdir(this.folder)) {
-        if (name.endsWith(SUFFIX)) this.names.add(name);
-        else if (name.endsWith('.part')) await rm(join(this.folder, name), { force: true });
-      }
-    })().catch((error: unknown) => {
+    this.ready ??= this.findLeft().catch((error: unknown) => {
       this.ready = null;
       throw error;
     });
     return this.ready;
+  }
+
+  private async findLeft(): Promise<void> {
+    await mkdir(this.folder, { recursive: true });
+    for (const name of await readdir(this.folder)) {
+      if (name.endsWith(SUFFIX)) {
+        const found = await this.read(name);
+        if (found) this.names.set(name, touchedBy(found.operation));
+      } else if (name.endsWith('.part')) await rm(join(this.folder, name), { force: true });
+    }
   }
 
   /** @throws when the operation is not safely on disk. */
@@ -53,7 +64,7 @@ export class Spool {
     this.lastTime = Math.max(this.lastTime, Date.now());
     const order = `${String(this.lastTime).padStart(15, '0')}-${String(this.sequence++).padStart(9, '0')}-${process.pid}`;
     const name = `${order}${SUFFIX}`;
-    this.names.add(name);
+    this.names.set(name, touchedBy(operation));
     this.unfinished.add(name);
     const path = join(this.folder, name);
     try {
@@ -77,23 +88,29 @@ export class Spool {
     }
   }
 
-  /** The oldest operation, or `null`. One that is still being written ends the reading: what comes after it must wait. */
-  async oldest(): Promise<SpooledOperation | null> {
-    const name = [...this.names].sort()[0];
-    if (name === undefined || this.unfinished.has(name)) return null;
+  /** The oldest operations in order, up to `limit`. One that is still being written ends the list: what comes after it must wait. */
+  async oldest(limit: number): Promise<SpooledOperation[]> {
+    const found: SpooledOperation[] = [];
+    for (const name of [...this.names.keys()].sort().slice(0, limit)) {
+      if (this.unfinished.has(name)) break;
+      const spooled = await this.read(name);
+      if (spooled) found.push(spooled);
+      else this.names.delete(name);
+    }
+    return found;
+  }
+
+  /** `null` for a file that another gateway on the same folder has done, or that is no operation. */
+  private async read(name: string): Promise<SpooledOperation | null> {
+    const path = join(this.folder, name);
     try {
-      return { name, ...decodeOperation(await readFile(join(this.folder, name))) };
+      return { name, ...decodeOperation(await readFile(path)) };
     } catch (error) {
-      // Done by another gateway that shares the folder.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        this.names.delete(name);
-        return this.oldest();
-      }
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       if (!(error instanceof RangeError) && !(error instanceof SyntaxError)) throw error;
       // Kept for a person to look at, out of the way of the others.
-      await rename(join(this.folder, name), join(this.folder, `${name}.unreadable`));
-      this.names.delete(name);
-      return this.oldest();
+      await rename(path, `${path}.unreadable`);
+      return null;
     }
   }
 

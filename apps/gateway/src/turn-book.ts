@@ -47,6 +47,11 @@ export class TurnBook {
     this.sessions = new StoredLists(access, 'session');
   }
 
+  /** Opens the buckets. */
+  async prepare(): Promise<void> {
+    await Promise.all([this.access.kv('openTurns'), this.access.kv('captures'), this.access.kv('feedback')]);
+  }
+
   /** Returns once the operation is safe; what only needs to happen some time follows in the background. */
   async perform(operation: Operation, capture: Uint8Array | null, now: number): Promise<void> {
     switch (operation.kind) {

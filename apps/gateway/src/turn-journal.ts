@@ -2,20 +2,21 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { ContractViolation } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
-import type { Operation } from './core/operation';
-import { Spool } from './spool';
+import { touchedBy, type Operation } from './core/operation';
+import { Spool, type SpooledOperation } from './spool';
 import { TurnBook } from './turn-book';
 
 /** How long NATS may take to confirm, before the spool is used instead. An answer's end is held meanwhile. */
-const HELD_BUDGET_MS = 150;
+const HELD_BUDGET_MS = 200;
 /** The same for what no client waits for. */
 const BUDGET_MS = 3_000;
 const DRAIN_INTERVAL_MS = 250;
+const DRAINED_AT_ONCE = 64;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Every operation of this gateway goes through here: straight to NATS, or, while NATS is away, to the spool and from there in
- * order. As long as the spool holds anything, newer operations queue behind it.
+ * order. An operation that touches what a waiting one touches queues behind it.
  */
 @Injectable()
 export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -41,6 +42,11 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
 
   async onApplicationBootstrap(): Promise<void> {
     await this.spool.prepare().catch((error: unknown) => this.log.error('spool.unusable', { error }));
+    // What the first request would otherwise wait for.
+    void this.nats
+      .whenConnected()
+      .then(() => this.book.prepare())
+      .catch(() => undefined);
     this.timer = setInterval(() => void this.drain(), DRAIN_INTERVAL_MS);
     this.timer.unref();
   }
@@ -57,7 +63,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
    * @throws ContractViolation when the operation can never be done; any other error when it could be written down nowhere
    */
   async record(operation: Operation, capture: Uint8Array | null = null, isHeld = false): Promise<'nats' | 'spool'> {
-    if (this.spool.size === 0 && this.nats.connected) {
+    if (this.nats.connected && !this.spool.holdsBack(operation)) {
       try {
         await within(this.book.perform(operation, capture, Date.now()), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
         return 'nats';
@@ -77,32 +83,53 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async drainAll(): Promise<void> {
     if (this.spool.size === 0 || !this.nats.connected || Date.now() < this.pausedUntil) return;
-    let done = 0;
+    const before = this.spool.size;
     try {
-      for (let next = await this.spool.oldest(); next && this.nats.connected; next = await this.spool.oldest()) {
-        try {
-          await this.book.performAgain(next.operation, next.capture, Date.now());
-        } catch (error) {
-          if (!(error instanceof ContractViolation)) throw error;
-          // No later attempt can cure it.
-          this.log.error('spool.dropped', { kind: next.operation.kind, error });
-        }
-        await this.spool.remove(next.name);
-        done++;
+      for (;;) {
+        const batch = await this.spool.oldest(DRAINED_AT_ONCE);
+        if (batch.length === 0 || !this.nats.connected) break;
+        await this.doInOrder(batch);
       }
       this.failures = 0;
     } catch (error) {
       this.pausedUntil = Date.now() + Math.min(DRAIN_INTERVAL_MS * 2 ** this.failures++, LONGEST_PAUSE_MS);
       this.log.warn('spool.drain-failed', { error });
     }
-    if (done > 0) this.log.info('spool.drained', { operations: done, left: this.spool.size });
+    this.log.info('spool.drained', { operations: before, left: this.spool.size });
+  }
+
+  /** Those that touch the same one after the other, all others at once. A failed one takes down what waits for it. */
+  private async doInOrder(batch: readonly SpooledOperation[]): Promise<void> {
+    const latest = new Map<string, Promise<void>>();
+    const all = batch.map((spooled) => {
+      const touched = touchedBy(spooled.operation);
+      const earlier = touched.flatMap((entry) => latest.get(entry) ?? []);
+      const done = Promise.all(earlier).then(() => this.doOne(spooled));
+      for (const entry of touched) latest.set(entry, done);
+      return done;
+    });
+    const failed = (await Promise.allSettled(all)).find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  private async doOne({ name, operation, capture }: SpooledOperation): Promise<void> {
+    try {
+      await this.book.performAgain(operation, capture, Date.now());
+    } catch (error) {
+      if (!(error instanceof ContractViolation)) throw error;
+      // No later attempt can cure it.
+      this.log.error('spool.dropped', { kind: operation.kind, error });
+    }
+    await this.spool.remove(name);
   }
 }
 
+/** Rejects after `ms`, unless the answer has come by then and only waits to be read, as in a process that is busy. */
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not confirmed in ${ms} ms`)), ms);
+    const expire = (): void => reject(new Error(`not confirmed in ${ms} ms`));
+    timer = setTimeout(() => setImmediate(() => setImmediate(expire)), ms);
   });
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }

@@ -32,6 +32,23 @@ export type Operation =
     }
   | { readonly kind: 'end-session'; readonly id: string; readonly sessionId: string; readonly detail: string };
 
+/** What an operation touches: two that share an entry must be done in order, all others need not. */
+export function touchedBy(operation: Operation): string[] {
+  switch (operation.kind) {
+    case 'open':
+      return [operation.key, ...(operation.turn.sessionId === null ? [] : [operation.turn.sessionId])];
+    case 'announce':
+      return [];
+    case 'continue':
+      return [
+        ...operation.continuations.map(({ key }) => key),
+        ...(operation.sessionId === null ? [] : [operation.sessionId]),
+      ];
+    case 'end-session':
+      return [operation.sessionId];
+  }
+}
+
 const MAGIC = 0x31504f48; // "HOP1", little-endian
 
 /** magic u32 · JSON bytes u32 · JSON · capture. */
