@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cp, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -71,6 +71,7 @@ async function cachedCopy(native: string, name: string): Promise<string> {
         await mkdir(fresh, { recursive: true, mode: 0o755 });
         await cp(native, path.join(fresh, 'native'), { recursive: true, verbatimSymlinks: true });
         await makeLinks(path.join(fresh, 'native'));
+        await openToAll(cache, fresh);
         // Fails when another process was faster; its copy is as good.
         await rename(fresh, copy).catch(() => undefined);
       }
@@ -83,6 +84,18 @@ async function cachedCopy(native: string, name: string): Promise<string> {
     }
   }
   throw new Error(`PostgreSQL's programs cannot be placed where its account reaches them: ${reasons.join('; ')}`);
+}
+
+/** Whatever the umask of npm's run or of ours: everybody may read the copy and run what is a program. */
+async function openToAll(cache: string, copy: string): Promise<void> {
+  if ((await stat(cache)).uid === process.getuid?.() && cache !== os.tmpdir()) await chmod(cache, 0o755);
+  await chmod(copy, 0o755);
+  for (const entry of await readdir(copy, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    const { mode } = await stat(file);
+    await chmod(file, (mode & 0o100) === 0 ? 0o644 : 0o755);
+  }
 }
 
 function cacheFolders(): string[] {
