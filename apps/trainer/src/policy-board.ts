@@ -14,7 +14,7 @@ export type NextPolicy = Omit<CurrentPolicy, 'at'>;
 /** KV `policy`: which version serves, where every gateway, dispatcher and teacher reads it. Changed by compare-and-set only. */
 @Injectable()
 export class PolicyBoard {
-  private bucket: KV | null = null;
+  private bucket: Promise<KV> | null = null;
 
   constructor(private readonly buckets: Buckets) {}
 
@@ -49,8 +49,11 @@ export class PolicyBoard {
     if (entry?.operation !== 'PUT' || entry.string() !== value) await bucket.put(TRAINER, value);
   }
 
-  private async open(): Promise<KV> {
-    this.bucket ??= await this.buckets.open('policy');
+  private open(): Promise<KV> {
+    this.bucket ??= this.buckets.open('policy').catch((error: unknown) => {
+      this.bucket = null;
+      throw error;
+    });
     return this.bucket;
   }
 }

@@ -9,7 +9,7 @@ import { FakeEngine } from './testing/fake-engine';
 import { SHORT_TIMING } from './testing/timing';
 import type { StepRecord } from './core/step-record';
 
-let bench: Bench;
+const bench = new Bench();
 const running: RunningService[] = [];
 
 async function start(env: Record<string, string> = {}): Promise<RunningService> {
@@ -18,16 +18,11 @@ async function start(env: Record<string, string> = {}): Promise<RunningService> 
   return service;
 }
 
-beforeAll(async () => {
-  bench = await Bench.start();
-});
 beforeEach(async () => {
-  await bench.reset();
+  await bench.start();
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.close()));
-});
-afterAll(async () => {
   await bench.stop();
 });
 

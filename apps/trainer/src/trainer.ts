@@ -115,7 +115,7 @@ export class Trainer implements OnApplicationShutdown {
   /** Completes what a crash left: the board, publications, announcements, and a batch that was begun. */
   private async pickUp(): Promise<void> {
     const { store } = this.workshop;
-    await this.nats.whenConnected();
+    await this.connected();
     await this.publication.reconcile();
     for (const manifest of unpublished(store.all())) await this.publication.publish(manifest);
     await this.publication.announceAll();
@@ -207,7 +207,7 @@ export class Trainer implements OnApplicationShutdown {
     const { signal } = this.stop;
     for (;;) {
       try {
-        await this.nats.whenConnected();
+        await this.connected();
         await this.writeSettings();
         await this.publication.reconcile();
       } catch (error) {
@@ -215,6 +215,11 @@ export class Trainer implements OnApplicationShutdown {
       }
       await sleep(this.config.RECONCILE_MS, undefined, { signal });
     }
+  }
+
+  private async connected(): Promise<void> {
+    await Promise.race([this.nats.whenConnected(), aborted(this.stop.signal)]);
+    this.stop.signal.throwIfAborted();
   }
 
   private async writeSettings(): Promise<void> {

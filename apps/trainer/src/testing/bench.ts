@@ -13,7 +13,7 @@ import {
   type Sample,
 } from '@hindcast/contracts';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { Kvm } from '@nats-io/kv';
+import { Kvm, type KV } from '@nats-io/kv';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { until } from '../../../../libs/platform/src/testing/until';
@@ -22,33 +22,24 @@ import { readConfig, type TrainerConfig } from '../config';
 import { FakeEngine } from './fake-engine';
 import { SEED_MODEL } from './fixtures';
 
+const SETTLED_MS = 200;
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A real nats-server, a fake engine and an empty folder for policies. */
+/** A real nats-server, a scripted engine and an empty folder for policies. */
 export class Bench {
-  readonly engine = new FakeEngine();
+  engine!: FakeEngine;
   policyDir = '';
   private folder = '';
 
-  private constructor(
-    readonly nats: NatsServer,
-    readonly connection: NatsConnection,
-  ) {}
+  nats!: NatsServer;
+  private connection!: NatsConnection;
 
-  static async start(): Promise<Bench> {
-    const nats = await startNatsServer();
-    return new Bench(nats, await connect({ servers: nats.url }));
-  }
-
-  /** Empties everything, for the next test. */
-  async reset(): Promise<void> {
-    const manager = await jetstreamManager(this.connection);
-    for await (const { config } of manager.streams.list()) await manager.streams.delete(config.name);
-    await this.engine.die();
-    Object.assign(this.engine, new FakeEngine());
-    this.engine.loads.length = 0;
-    await this.engine.start();
-    if (this.folder) rmSync(this.folder, { recursive: true, force: true });
+  /** Starts everything afresh. */
+  async start(): Promise<void> {
+    this.nats = await startNatsServer();
+    this.connection = await connect({ servers: this.nats.url });
+    this.engine = await new FakeEngine().start();
     this.folder = mkdtempSync(join(tmpdir(), 'hindcast-trainer-'));
     this.policyDir = join(this.folder, 'policies');
   }
@@ -63,7 +54,7 @@ export class Bench {
   env(over: Record<string, string> = {}): Record<string, string> {
     return {
       PORT: '0',
-      LOG_LEVEL: 'silent',
+      LOG_LEVEL: process.env['TEST_LOG'] ?? 'silent',
       NATS_URL: this.nats.url,
       POLICY_DIR: this.policyDir,
       MODEL_DIR: SEED_MODEL,
@@ -110,7 +101,7 @@ export class Bench {
 
   /** What KV `policy` says; `null` before the trainer wrote it. */
   async board(): Promise<CurrentPolicy | null> {
-    const entry = await (await new Kvm(this.connection).open(buckets.policy)).get('current').catch(() => null);
+    const entry = await (await this.policyBucket())?.get('current');
     return entry ? CurrentPolicy.parse(entry.json()) : null;
   }
 
@@ -119,7 +110,15 @@ export class Bench {
   }
 
   async settings(): Promise<unknown> {
-    return (await (await new Kvm(this.connection).open(buckets.policy)).get('trainer'))?.json();
+    return (await (await this.policyBucket())?.get('trainer'))?.json();
+  }
+
+  /** `null` until it has been there for a moment: nats-server 2.9 dies of a read while a bucket is being made. */
+  private async policyBucket(): Promise<KV | null> {
+    const manager = await jetstreamManager(this.connection);
+    const info = await manager.streams.info(`KV_${buckets.policy}`).catch(() => null);
+    if (!info || Date.now() - Date.parse(info.created) < SETTLED_MS) return null;
+    return await new Kvm(this.connection).open(buckets.policy);
   }
 
   /** Every stored message of a contract, in order. */
@@ -135,8 +134,9 @@ export class Bench {
   /** Messages that the trainer got and did not acknowledge yet, and those it did not get. */
   async unacknowledged(): Promise<number> {
     const manager = await jetstreamManager(this.connection);
-    const info = await manager.consumers.info('RL', durableName('trainer', contracts.sampleReady.subject));
-    return info.num_ack_pending + info.num_pending;
+    const durable = durableName('trainer', contracts.sampleReady.subject);
+    const info = await manager.consumers.info('RL', durable).catch(() => null);
+    return info ? info.num_ack_pending + info.num_pending : Infinity;
   }
 
   manifests(): Manifest[] {
