@@ -115,14 +115,15 @@ export class Trainer implements OnApplicationShutdown {
   /** Completes what a crash left: the board, publications, announcements, and a batch that was begun. */
   private async pickUp(): Promise<void> {
     const { store } = this.workshop;
+    const batch = await store.nextBatch();
+    this.begun = batch && { batch, until: Date.now() + 1000 * this.config.REBUILD_SECONDS };
+    if (batch) this.log.info('batch.rebuilding', { version: batch.version, turnIds: batch.turnIds });
+    else await store.clearNextBatch();
     await this.connected();
     await this.publication.reconcile();
     for (const manifest of unpublished(store.all())) await this.publication.publish(manifest);
     await this.publication.announceAll();
     await this.publication.reconcile();
-    const batch = await store.nextBatch();
-    this.begun = batch && { batch, until: Date.now() + 1000 * this.config.REBUILD_SECONDS };
-    if (batch) this.log.info('batch.rebuilding', { version: batch.version, turnIds: batch.turnIds });
   }
 
   /** The samples of the step that is due, or `null`. Stale ones are refused on the way. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -17,7 +17,7 @@ import { Kvm, type KV } from '@nats-io/kv';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { until } from '../../../../libs/platform/src/testing/until';
-import { Manifest } from '../core/manifest';
+import { Manifest, versionFolder } from '../core/manifest';
 import { readConfig, type TrainerConfig } from '../config';
 import { FakeEngine } from './fake-engine';
 import { SEED_MODEL } from './fixtures';
@@ -115,7 +115,7 @@ export class Bench {
 
   /** `null` until it has been there for a moment: nats-server 2.9 dies of a read while a bucket is being made. */
   private async policyBucket(): Promise<KV | null> {
-    const manager = await jetstreamManager(this.connection);
+    const manager = await jetstreamManager(this.connection, { checkAPI: false });
     const info = await manager.streams.info(`KV_${buckets.policy}`).catch(() => null);
     if (!info || Date.now() - Date.parse(info.created) < SETTLED_MS) return null;
     return await new Kvm(this.connection).open(buckets.policy);
@@ -145,6 +145,13 @@ export class Bench {
       .filter((name) => /^v\d{6}$/.test(name))
       .sort()
       .map((name) => Manifest.parse(this.json(name, 'manifest.json')));
+  }
+
+  /** The manifest as it was before the version's publication was recorded. */
+  forgetPublication(version: number): void {
+    const path = join(this.policyDir, versionFolder(version), 'manifest.json');
+    const manifest = Manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+    writeFileSync(path, JSON.stringify({ ...manifest, state: 'committed' }));
   }
 
   json(...path: string[]): unknown {

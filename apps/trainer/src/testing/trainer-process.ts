@@ -9,6 +9,7 @@ const REGISTER = join(__dirname, '../../../../libs/platform/src/testing/register
 export interface TrainerProcess {
   readonly child: ChildProcess;
   readonly ready: Promise<void>;
+  readonly waiting: Promise<void>;
   /** Exit code, or the signal that ended it. */
   ended(): Promise<number | NodeJS.Signals>;
   readonly stderr: () => string;
@@ -22,14 +23,17 @@ export function startTrainerProcess(env: Record<string, string>): TrainerProcess
   const errors: Buffer[] = [];
   child.stderr.on('data', (piece: Buffer) => errors.push(piece));
   const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  const ready = new Promise<void>((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if ((JSON.parse(line) as { event: string }).event === 'ready') resolve();
+  const lines = createInterface({ input: child.stdout });
+  const said = (event: string): Promise<void> =>
+    new Promise((resolve) => {
+      lines.on('line', (line) => {
+        if ((JSON.parse(line) as { event: string }).event === event) resolve();
+      });
     });
-  });
   return {
     child,
-    ready,
+    ready: said('ready'),
+    waiting: said('waiting'),
     ended: async () => {
       const [code, signal] = await exit;
       return code ?? signal!;
