@@ -9,6 +9,8 @@ import { ensureStreams, type StreamFact } from './topology';
 /** Largest message the services send, whatever more the server allows. Bytes. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
+const REFRESH_DELAY_MS = 500;
+
 type ConnectedHook = (connection: NatsConnection) => Promise<void>;
 
 /**
@@ -29,6 +31,7 @@ export class Nats {
   private readonly disconnectHooks: (() => void)[] = [];
   private waiters: ((connection: NatsConnection) => void)[] = [];
   private setup: Promise<void> | null = null;
+  private refreshTimer: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly options: { app: string; servers: string; replicas: number },
@@ -86,8 +89,12 @@ export class Nats {
 
   /** Sets streams and buckets up again after a sign that they are gone. */
   refresh(): void {
-    const connection = this.current;
-    if (connection && !connection.isClosed()) void this.prepare(connection);
+    // Not at once: a server that is still deleting a stream's files would delete those of its successor.
+    this.refreshTimer ??= setTimeout(() => {
+      this.refreshTimer = null;
+      const connection = this.current;
+      if (connection && !this.closing && !connection.isClosed()) void this.prepare(connection);
+    }, REFRESH_DELAY_MS).unref();
   }
 
   async close(): Promise<void> {
