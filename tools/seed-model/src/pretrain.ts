@@ -36,7 +36,7 @@ export async function pretrain(options: PretrainOptions): Promise<void> {
     progress.tokens += tokens;
     progress.seconds += (options.now() - began) / 1000;
     losses.push(loss);
-    if (losses.length === stepsOfPoint || progress.tokens >= tokenBudget) {
+    if (optimizer.steps % stepsOfPoint === 0 || progress.tokens >= tokenBudget) {
       const mean = losses.reduce((sum, value) => sum + value, 0) / losses.length;
       progress.curve.push({ step: optimizer.steps, tokens: progress.tokens, seconds: progress.seconds, loss: mean });
       losses = [];
