@@ -13,6 +13,8 @@ export function startTemporaryStack(options: Partial<StartOptions> = {}): Promis
     feedback: 'mixed',
     seed: 1,
     environmentWins: false,
+    // What a killed worker held comes back soon.
+    settings: { ACK_WAIT_SECONDS: '3' },
     ...options,
   });
 }

@@ -1,4 +1,4 @@
-import { CONFIG, Metrics } from '@hindcast/platform';
+import { CONFIG, Metrics, WorkerSlots } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   BrokenCircuitError,
@@ -15,7 +15,6 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import type { JudgeConfig } from './config';
 import type { JudgePrompt } from './core/prompts';
-import { WorkerSlots } from './worker-slots';
 
 /** A judge's reply, or why there is none. */
 export type Reply = {

@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly seed: number;
   /** Settings of the person's own environment win over the preset. */
   readonly environmentWins: boolean;
+  /** Settings beyond the preset. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Starts everything with the demo preset and ends it on Ctrl-C, on SIGTERM and when this program ends. */
@@ -46,7 +48,7 @@ export async function startStack(options: StartOptions): Promise<Stack> {
       natsServerBinary: environment['NATS_SERVER_BIN'] ?? 'nats-server',
       ports: options.ports,
       ...(options.gatewayPort === undefined ? {} : { gatewayPort: options.gatewayPort }),
-      settings: { ...preset, ...(options.environmentWins ? Object.fromEntries(own) : {}) },
+      settings: { ...preset, ...options.settings, ...(options.environmentWins ? Object.fromEntries(own) : {}) },
       ...(judgeBaseUrl === undefined ? {} : { judgeBaseUrl }),
       onStarted: (app) => progress.advance(app),
     });

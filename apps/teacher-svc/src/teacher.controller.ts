@@ -12,7 +12,7 @@ export class TeacherController {
     private readonly log: Log,
   ) {}
 
-  @EventPattern(contracts.turnHinted.subject, { concurrency: 16 })
+  @EventPattern(contracts.turnHinted.subject, { concurrency: 64 })
   async onTurnHinted(@Payload() { turnId, tenant, body: turn }: MessageOf<'turnHinted'>): Promise<void> {
     await withLogContext(
       { turnId: turnId!, sessionId: turn.sessionId, policyVersion: turn.policyVersion },

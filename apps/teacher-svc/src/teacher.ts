@@ -1,5 +1,5 @@
 import { DependencyUnavailable, decodeCapture, encodeLogProbs, type BodyOf, type Capture } from '@hindcast/contracts';
-import { Buckets, CONFIG } from '@hindcast/platform';
+import { Buckets, CONFIG, WorkerSlots } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import type { TeacherConfig } from './config';
 import { firstDifference } from './core/align-log-probs';
@@ -12,13 +12,21 @@ type Failure = Extract<TeacherResult, { ok: false }>['reason'];
 /** log π_T of the very ids that the policy sampled, under the same conversation with the hint in it. */
 @Injectable()
 export class Teacher {
+  private readonly slots: WorkerSlots;
+
   constructor(
     @Inject(CONFIG) private readonly config: TeacherConfig,
     private readonly client: TeacherClient,
     private readonly buckets: Buckets,
-  ) {}
+  ) {
+    this.slots = new WorkerSlots(config.TEACHER_CONCURRENCY);
+  }
 
-  async score(turnId: string, hint: string): Promise<TeacherResult> {
+  score(turnId: string, hint: string): Promise<TeacherResult> {
+    return this.slots.run(() => this.scoreNow(turnId, hint));
+  }
+
+  private async scoreNow(turnId: string, hint: string): Promise<TeacherResult> {
     const capture = await this.captureOf(turnId);
     if (!capture) return this.refuse('capture-missing', 'the capture is gone or unreadable');
     const { header, promptIds, responseIds } = capture;

@@ -148,7 +148,7 @@ function attachStrategy(app: NestFastifyApplication, options: ServiceOptions): J
     {
       app: options.app as AppName,
       maxDeliveries: options.config.MAX_DELIVERIES,
-      timing: { ...DEFAULT_TIMING, ...options.timing },
+      timing: { ...DEFAULT_TIMING, ackWaitMs: options.config.ACK_WAIT_SECONDS * SECOND_MS, ...options.timing },
     },
     {
       nats: app.get(Nats),

@@ -20,6 +20,7 @@ it('has defaults, and takes an empty variable for an unset one', () => {
     DATA_DIR: '.data',
     LOG_LEVEL: 'info',
     MAX_DELIVERIES: 10,
+    ACK_WAIT_SECONDS: 30,
     STRICT_MODEL: false,
     POLICY_BASE_URL: ['http://127.0.0.1:8000/v1'],
     VOTES: 3,

@@ -37,6 +37,8 @@ export const CommonConfig = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** A message that came more often is dead-lettered instead of handled. */
   MAX_DELIVERIES: z.coerce.number().int().min(1).default(10),
+  /** A message whose worker was not heard of for this long is handed to another one. Workers are heard of every third of it. */
+  ACK_WAIT_SECONDS: z.coerce.number().min(1).max(3_600).default(30),
 });
 export type CommonConfig = z.infer<typeof CommonConfig>;
 

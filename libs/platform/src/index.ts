@@ -19,3 +19,4 @@ export { MessageContext } from './message-context';
 export { Metrics } from './metrics';
 export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
+export { WorkerSlots } from './worker-slots';
