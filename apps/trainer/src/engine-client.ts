@@ -145,7 +145,7 @@ export class EngineClient {
       status = response.status;
       text = await response.text();
     } catch (cause) {
-      const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
+      const isTimeout = (cause as { name?: unknown } | null)?.name === 'TimeoutError';
       const code = isTimeout ? 'engine-timeout' : 'engine-unreachable';
       throw new HindcastError(code, `${url} ${isTimeout ? `gave no answer in ${timeoutMs} ms` : 'cannot be reached'}`, {
         cause,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DependencyUnavailable, type Sample } from '@hindcast/contracts';
+import type { Sample } from '@hindcast/contracts';
 import { Bus, CONFIG, Log, Metrics, Nats, type MessageContext } from '@hindcast/platform';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { hyperparametersOf, type TrainerConfig } from './config';
@@ -83,13 +83,8 @@ export class Trainer implements OnApplicationShutdown {
     const sample = decodeSample(turnId, tenant, context.streamSequence, body);
     const unfit = refusalOf(sample, limits);
     if (unfit) return await this.announceRefusal(sample, unfit);
-    const outcome = await Promise.race([this.room.outcomeOf(sample, Date.now()), aborted(context.shutdown)]);
-    if (outcome === 'aborted')
-      throw new DependencyUnavailable('trainer', 'the trainer stops before the sample had its step');
-    if (outcome.kind === 'refused') {
-      await this.announceRefusal(sample, outcome.refusal);
-      this.room.forgetRefusal(turnId);
-    }
+    const outcome = await this.room.outcomeOf(sample, Date.now());
+    if (outcome.kind === 'refused') await this.announceRefusal(sample, outcome.refusal);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -219,6 +214,7 @@ export class Trainer implements OnApplicationShutdown {
   }
 
   private async connected(): Promise<void> {
+    if (this.nats.connected) return;
     await Promise.race([this.nats.whenConnected(), aborted(this.stop.signal)]);
     this.stop.signal.throwIfAborted();
   }

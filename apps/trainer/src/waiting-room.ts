@@ -43,14 +43,10 @@ export class WaitingRoom {
     for (const turnId of turnIds) this.settle(turnId, { kind: 'trained' });
   }
 
-  /** The refusal is remembered until it is announced: its message may have to be handled again. */
+  /** The refusal is remembered: its message is handled again when it could not be announced. */
   refused(turnId: string, refusal: Refusal): void {
     this.refusals.set(turnId, refusal);
     this.settle(turnId, { kind: 'refused', refusal });
-  }
-
-  forgetRefusal(turnId: string): void {
-    this.refusals.delete(turnId);
   }
 
   /** Resolves at the next arrival, or after `timeoutMs`, or when the signal is aborted. */

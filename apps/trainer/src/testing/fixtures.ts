@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { readModelConfig, readModelWeights, type HostTensor, type LlamaConfig } from '@hindcast/language-model';
 import type { Hyperparameters } from '../core/hyperparameters';
+import type { Manifest } from '../core/manifest';
+import { INITIAL_PROGRESS } from '../core/progress';
 import type { TrainingSample } from '../core/training-sample';
 
 export const SEED_MODEL = join(__dirname, '../../../../models/seed');
@@ -56,6 +58,22 @@ export function trainingSample(over: Partial<TrainingSample> = {}): TrainingSamp
     ...over,
   };
 }
+
+/** A manifest of one turn. */
+export const manifest = (over: Partial<Manifest> = {}): Manifest => ({
+  v: 1,
+  version: 1,
+  parent: 0,
+  state: 'published',
+  reason: null,
+  at: 1,
+  turnIds: [uuid(over.version ?? 1)],
+  hyperparameters: {},
+  metrics: { loss: 1 },
+  progress: INITIAL_PROGRESS,
+  checksums: {},
+  ...over,
+});
 
 /** A version-4 UUID that ends in the number. */
 export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

@@ -1,0 +1,53 @@
+import { hyperparametersOf, readConfig } from './config';
+
+describe('the configuration', () => {
+  it('is the service preset by default', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      PORT: 8084,
+      POLICY_DIR: '.data/policies',
+      BATCH_SIZE: 16,
+      BATCH_MIN: 4,
+      BACKEND: 'auto',
+      POLICY_BASE_URL: ['http://127.0.0.1:8000/v1'],
+    });
+    expect(hyperparametersOf(config)).toMatchObject({
+      wRl: 1,
+      wOpd: 1,
+      learningRate: 1e-5,
+      oldLogProbs: 'rollout',
+      reduction: 'sample-mean',
+      loss: { clip: { epsilonLow: 0.2, epsilonHigh: 0.28, dualClip: null }, klCoef: 0, entropyCoef: 0 },
+    });
+  });
+
+  it('reads the demo preset', () => {
+    const config = readConfig({
+      BATCH_SIZE: '4',
+      LORA_RANK: '8',
+      LORA_ALPHA: '16',
+      LEARNING_RATE: '5e-3',
+      W_RL: '0.2',
+      KL_COEF: '0.3',
+      LR_SUCCESS_FACTOR: '0.25',
+      DRIFT_ALARM_NATS: '4',
+      DRIFT_REFUSE_NATS: '6',
+    });
+    expect(config).toMatchObject({ BATCH_MIN: 1, DRIFT_ALARM_NATS: 4, DRIFT_REFUSE_NATS: 6 });
+    expect(hyperparametersOf(config)).toMatchObject({
+      wRl: 0.2,
+      learningRate: 0.005,
+      successFactor: 0.25,
+      loss: { klCoef: 0.3, klType: 'k3' },
+    });
+  });
+
+  it.each([
+    { env: { TUNING: 'full' }, mistake: /TUNING: full fine-tuning is not available/ },
+    { env: { BATCH_SIZE: '2', BATCH_MIN: '3' }, mistake: /BATCH_MIN: is larger than BATCH_SIZE/ },
+    { env: { KL_TYPE: 'k4', BACKEND: 'torch' }, mistake: /BACKEND[\s\S]*KL_TYPE/ },
+    { env: { POLICY_BASE_URL: 'http://a/v1,not a url' }, mistake: /POLICY_BASE_URL/ },
+  ])('refuses $env', ({ env, mistake }) => {
+    expect(() => readConfig(env)).toThrow(mistake);
+  });
+});
