@@ -12,6 +12,8 @@ export interface DemoFlags {
   readonly method: Method;
   readonly seed: number;
   readonly patience: number;
+  /** Settings of the services beyond the demo preset. */
+  readonly set: Readonly<Record<string, string>>;
 }
 
 export function wholeNumber(low: number): (text: string) => number {
@@ -21,6 +23,18 @@ export function wholeNumber(low: number): (text: string) => number {
     return value;
   };
 }
+
+/** `NAME=value`, as often as wanted. */
+export function setting(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+  const [, name, value] = /^([A-Z][A-Z0-9_]+)=(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('NAME=value');
+  return { ...before, [name]: value };
+}
+
+export const setOption = (): Option =>
+  new Option('--set <NAME=value>', 'a variable of .env.example for every service; may be given again')
+    .argParser(setting)
+    .default({}, 'none');
 
 /** The flags that `demo` and `up` share. */
 export function addDemoFlags(command: Command, defaults: { readonly sessions: number }): Command {
@@ -42,5 +56,6 @@ export function addDemoFlags(command: Command, defaults: { readonly sessions: nu
     )
     .addOption(
       new Option('--patience <seconds>', 'longest wait for a part that is away').argParser(wholeNumber(1)).default(600),
-    );
+    )
+    .addOption(setOption());
 }

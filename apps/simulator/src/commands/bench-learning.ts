@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { median } from '../core/learning-curve';
 import type { DemoReport, Method } from '../core/report';
 import { feedbackKinds, type Feedback } from '../core/user';
-import { methods, wholeNumber } from '../options';
+import { methods, setOption, wholeNumber } from '../options';
 import { say } from '../progress';
 import { percent } from '../run-demo';
 import { oneDemo } from './demo';
@@ -13,6 +13,7 @@ interface Flags {
   readonly sessions: number;
   readonly methods: Method[];
   readonly feedback: Feedback;
+  readonly set: Readonly<Record<string, string>>;
   readonly json?: boolean;
 }
 
@@ -39,6 +40,7 @@ export const benchLearning = new Command('bench-learning')
       .default(['combine', 'none'] as Method[], 'combine,none'),
   )
   .addOption(new Option('--feedback <kind>', 'how openly users complain').choices(feedbackKinds).default('mixed'))
+  .addOption(setOption())
   .option('--json', 'print the runs and medians as JSON on standard output')
   .action(async (flags: Flags) => {
     const runs: DemoReport[] = [];
@@ -53,6 +55,7 @@ export const benchLearning = new Command('bench-learning')
             feedback: flags.feedback,
             sessions: flags.sessions,
             patience: 600,
+            set: flags.set,
           });
           runs.push(report);
           say(

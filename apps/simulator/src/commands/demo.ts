@@ -35,8 +35,9 @@ export async function oneDemo(flags: DemoFlags, dataDir?: string): Promise<DemoR
   const { method, persona, feedback, seed, sessions } = flags;
   const folder = resolve(dataDir ?? join(root, '.data', `demo-${method}-${persona}-${feedback}-${seed}`));
   emptyDataFolder(folder);
-  return withStack({ dataDir: folder, ports: 'any', method, feedback, seed, environmentWins: false }, (stack) =>
-    runDemo(stack, { sessions, persona, feedback, method, seed }, flags.patience * 1000),
+  return withStack(
+    { dataDir: folder, ports: 'any', method, feedback, seed, environmentWins: false, settings: flags.set },
+    (stack) => runDemo(stack, { sessions, persona, feedback, method, seed }, flags.patience * 1000),
   );
 }
 

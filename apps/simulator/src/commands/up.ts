@@ -31,6 +31,7 @@ export const up = addDemoFlags(
         feedback: flags.feedback,
         seed: flags.seed,
         environmentWins: true,
+        settings: flags.set,
       },
       async (stack) => {
         if (flags.sessions > 0) {
