@@ -74,17 +74,15 @@ export class StoredLists<T> {
 
   private async write(key: string, changes: readonly Change<T>[], assumeEmpty: boolean): Promise<void> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      // Opening can take as long as NATS is away; what is to be written is decided after it.
+      const [kv, manager] = await Promise.all([this.access.kv('openTurns'), this.access.manager()]);
       const { items, revision } =
         assumeEmpty && attempt === 1 ? { items: [], revision: 0 } : await this.readRevision(key);
       const next = changes.reduce<readonly T[]>((list, change) => change(list), items);
       if (next.length === items.length && next.every((item, index) => item === items[index])) return;
       try {
-        if (next.length > 0) {
-          const kv = await this.access.kv('openTurns');
-          await kv.put(`${this.prefix}.${key}`, JSON.stringify(next), { previousSeq: revision });
-        } else {
-          await (await this.access.manager()).streams.deleteMessage('KV_open-turns', revision, false);
-        }
+        if (next.length === 0) await manager.streams.deleteMessage('KV_open-turns', revision, false);
+        else await kv.put(`${this.prefix}.${key}`, JSON.stringify(next), { previousSeq: revision });
         return;
       } catch (error) {
         if (!isConflict(error)) throw error;

@@ -52,11 +52,16 @@ export class TurnBook {
     await Promise.all([this.access.kv('openTurns'), this.access.kv('captures'), this.access.kv('feedback')]);
   }
 
-  /** Returns once the operation is safe; what only needs to happen some time follows in the background. */
-  async perform(operation: Operation, capture: Uint8Array | null, now: number): Promise<void> {
+  /**
+   * Returns once the operation is safe; what only needs to happen some time follows in the background.
+   *
+   * @param withdrawn the operation is no longer waited for and will be done again later: no further step is begun, or a turn
+   *   that was opened, paired and removed in the meantime would be opened once more
+   */
+  async perform(operation: Operation, capture: Uint8Array | null, now: number, withdrawn?: AbortSignal): Promise<void> {
     switch (operation.kind) {
       case 'open':
-        return this.open(operation.key, operation.turn, capture!, now);
+        return this.open(operation.key, operation.turn, capture!, now, withdrawn);
       case 'announce':
         return this.announceClosed(operation);
       case 'continue': {
@@ -155,12 +160,19 @@ export class TurnBook {
     return captureBytes <= this.nats.maxPayload - MESSAGE_OVERHEAD_BYTES;
   }
 
-  private async open(key: string, turn: OpenTurn, capture: Uint8Array, now: number): Promise<void> {
+  private async open(
+    key: string,
+    turn: OpenTurn,
+    capture: Uint8Array,
+    now: number,
+    withdrawn?: AbortSignal,
+  ): Promise<void> {
     if (!this.fits(capture.length)) {
       const captured = { ...turn.captured, untrainable: 'too-large' as const };
       return this.bus.publish('turnCaptured', { turnId: turn.turnId, tenant: turn.tenant, body: captured });
     }
-    await this.turns.change(key, (turns) => withTurn(turns, turn), true);
+    await this.turns.change(key, (turns) => (withdrawn?.aborted ? turns : withTurn(turns, turn)), true);
+    if (withdrawn?.aborted) return;
     let siblings: readonly SessionTurn[] = [];
     const join = async (sessionId: string): Promise<void> => {
       const own: SessionTurn = { turnId: turn.turnId, key, promptHash: turn.promptHash };

@@ -64,10 +64,13 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
    */
   async record(operation: Operation, capture: Uint8Array | null = null, isHeld = false): Promise<'nats' | 'spool'> {
     if (this.nats.connected && !this.spool.holdsBack(operation)) {
+      const withdrawal = new AbortController();
       try {
-        await within(this.book.perform(operation, capture, Date.now()), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
+        const doing = this.book.perform(operation, capture, Date.now(), withdrawal.signal);
+        await within(doing, isHeld ? HELD_BUDGET_MS : BUDGET_MS);
         return 'nats';
       } catch (error) {
+        withdrawal.abort();
         if (error instanceof ContractViolation) throw error;
         this.log.warn('turn.spooled', { kind: operation.kind, error });
       }

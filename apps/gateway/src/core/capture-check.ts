@@ -20,7 +20,7 @@ const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= 0
 
 /**
  * Whether the answer is exact enough to train on: the engine's ids, the engine's log-probs of those ids, equal lengths, all
- * finite, complete. Nothing is repaired. The first reason in this order is given; `offPolicy` comes last.
+ * finite, complete (an answer that the length limit ended is `truncated`). Nothing is repaired. The first reason in this order is given; `offPolicy` comes last.
  */
 export function checkCapture(answer: CompletedAnswer, offPolicy: string | null): CaptureVerdict {
   const { promptIds, responseIds, logProbs, usage } = answer;
