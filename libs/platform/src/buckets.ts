@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { buckets, type BucketName } from '@hindcast/contracts';
 import { jetstreamManager, StorageType } from '@nats-io/jetstream';
@@ -8,6 +9,9 @@ import { Nats } from './nats';
 
 /** A capture outlives the longest open turn by a week; the gateway, which knows that time, passes the sum. */
 const CAPTURE_TTL_MS = 14 * DAY_MS;
+
+/** Making a stream takes the server a few milliseconds. */
+const CRADLE_MS = 250;
 
 export interface BucketOptions {
   /** How long a value is kept, milliseconds. Only `captures` expire unless told otherwise. */
@@ -45,9 +49,20 @@ export class Buckets {
       replicas: this.replicas,
       ttl,
     });
+    await outOfTheCradle(bucket);
     if (options.ttlMs !== undefined) await keepFor(connection, `KV_${buckets[name]}`, options.ttlMs);
     return bucket;
   }
+}
+
+/**
+ * nats-server 2.9 shows a stream before its store is there, and dies of a read in that moment. Services start together and open
+ * the same buckets, so nobody reads one that another may still be making.
+ */
+async function outOfTheCradle(bucket: KV): Promise<void> {
+  const { streamInfo } = await bucket.status();
+  const age = Date.now() - Date.parse(streamInfo.created);
+  if (age < CRADLE_MS) await sleep(Math.min(CRADLE_MS, CRADLE_MS - age));
 }
 
 /** Changes the age limit of a bucket that exists with another one. */
