@@ -9,6 +9,7 @@ import type { PolicyBoard } from './policy-board';
 import type { VersionStore } from './version-store';
 
 const RETRY_MS = 2_000;
+const PASSED: Verdict = { passed: true, driftNats: null, isAlarming: false };
 
 export interface PublicationParts {
   readonly store: VersionStore;
@@ -26,16 +27,10 @@ export interface PublicationParts {
  * Each step can be repeated, so a crash between any two is completed at the next start. Whatever fails, the old version serves on.
  */
 export class Publication {
-  private announcedVersion = 0;
   /** Publication and reconciliation take turns: both load and unload. */
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly parts: PublicationParts) {}
-
-  /** Highest version that the board ever announced, by whichever store. */
-  get highestAnnounced(): number {
-    return this.announcedVersion;
-  }
 
   /** Publishes or refuses a committed version; tries until one of both is done, or the service stops. */
   async publish(manifest: Manifest): Promise<void> {
@@ -59,16 +54,18 @@ export class Publication {
   /** Makes engines and board agree with the store. */
   async reconcile(): Promise<void> {
     await this.alone(async () => {
-      const { store, publisher, board } = this.parts;
+      const { store, publisher, board, log } = this.parts;
       const pending = store.all().find(({ state }) => state === 'committed')?.version ?? null;
       const states = await publisher.reconcile(pending);
       for (const { engine, error } of states) {
         this.engineUp.set({ engine: engine.baseUrl }, error === null ? 1 : 0);
-        if (error !== null) this.parts.log.warn('engine.unreconciled', { engine: engine.baseUrl, error });
+        if (error !== null) log.warn('engine.unreconciled', { engine: engine.baseUrl, error });
       }
       const served = store.servedVersion;
       const onBoard = await board.current();
-      this.announcedVersion = Math.max(this.announcedVersion, onBoard?.version ?? 0);
+      if (await store.numberAbove(onBoard?.version ?? 0)) {
+        log.error('alarm.policy-rewound', { announced: onBoard?.version, served, folder: store.folder });
+      }
       // A flip that was made before a crash is recorded by the publication that is completed; until then it stands.
       if (pending !== null && onBoard?.version === pending) return;
       const holders = states.filter(({ versions }) => served === 0 || versions?.includes(served));
@@ -82,30 +79,26 @@ export class Publication {
   }
 
   private async attempt({ version }: Manifest): Promise<boolean> {
-    const { store, publisher, examination, board } = this.parts;
+    const { store, publisher, board } = this.parts;
     const manifest = store.get(version);
     if (manifest.state !== 'committed') {
       // Settled by an attempt that only failed to say so.
       await this.announce(manifest);
       return true;
     }
-    const name = adapterName(version);
     const loads = await publisher.load(version);
-    const holders = loads.filter(({ error }) => error === null).map(({ engine }) => engine);
     for (const { engine, error } of loads) if (error !== null) this.alarm('load', { engine: engine.baseUrl, error });
-    const [first] = holders;
-    if (!first) return false;
+    const loaded = loads.filter(({ error }) => error === null).map(({ engine }) => engine);
 
     const isServing = (await board.current())?.version === version;
-    const verdict: Verdict = isServing
-      ? { passed: true, driftNats: null, isAlarming: false }
-      : await this.examine(examination, holders, first, manifest);
+    const { holders, verdict } = isServing ? { holders: loaded, verdict: PASSED } : await this.examine(loaded, version);
+    if (holders.length === 0) return false;
     const drift: Record<string, number> = verdict.driftNats === null ? {} : { drift_nats: verdict.driftNats };
     if (verdict.driftNats !== null) this.drift.set(verdict.driftNats);
     if (!verdict.passed) {
       this.alarm('refused', { reason: verdict.reason });
       const refused = await store.settle(version, 'refused', verdict.reason, drift);
-      for (const engine of holders) await engine.unloadAdapter(name).catch(() => undefined);
+      for (const engine of loaded) await engine.unloadAdapter(adapterName(version)).catch(() => undefined);
       await this.announce(refused);
       return true;
     }
@@ -116,18 +109,26 @@ export class Publication {
     return true;
   }
 
+  /** Probes every engine that loaded the version; one that does not answer its probe does not hold it. */
   private async examine(
-    examination: Examination,
-    holders: readonly EngineClient[],
-    first: EngineClient,
-    { version }: Manifest,
-  ): Promise<Verdict> {
+    loaded: readonly EngineClient[],
+    version: number,
+  ): Promise<{ holders: readonly EngineClient[]; verdict: Verdict }> {
+    const { store, examination } = this.parts;
     const name = adapterName(version);
-    for (const engine of holders) {
-      const reason = await examination.probe(engine, name);
-      if (reason !== null) return { passed: false, driftNats: null, reason };
+    const holders: EngineClient[] = [];
+    for (const engine of loaded) {
+      try {
+        const reason = await examination.probe(engine, name);
+        holders.push(engine);
+        if (reason !== null) return { holders, verdict: { passed: false, driftNats: null, reason } };
+      } catch (error) {
+        this.alarm('probe', { engine: engine.baseUrl, error });
+      }
     }
-    return await examination.drift(first, name, await this.parts.store.adapterOf(version));
+    const [first] = holders;
+    if (!first) return { holders, verdict: PASSED };
+    return { holders, verdict: await examination.drift(first, name, await store.adapterOf(version)) };
   }
 
   private async flip(version: number, holders: readonly EngineClient[]): Promise<void> {
@@ -135,7 +136,6 @@ export class Publication {
     const adapter = version === 0 ? null : adapterName(version);
     const engines = holders.map(({ baseUrl }) => baseUrl);
     if (await board.announce({ version, adapter, engines })) log.info('policy.current', { version, adapter, engines });
-    this.announcedVersion = Math.max(this.announcedVersion, version);
     this.policyVersion.set(version);
   }
 

@@ -254,6 +254,26 @@ it('a second trainer on the same POLICY_DIR is refused', async () => {
   await bench.serves(1);
 });
 
+it('an emptied POLICY_DIR serves the base model again, and no version number is used twice', async () => {
+  const first = await start();
+  await bench.publish();
+  await bench.publish();
+  await bench.serves(1);
+  await until(async () => (await bench.unacknowledged()) === 0);
+  running.pop();
+  await first.close();
+  const POLICY_DIR = `${bench.policyDir}-anew`;
+  const second = await start({ POLICY_DIR });
+  await bench.serves(0);
+  await until(() => bench.engine.adapters.size === 0);
+  running.pop();
+  await second.close();
+  await start({ POLICY_DIR });
+  await bench.publish();
+  await bench.publish();
+  await bench.serves(2);
+});
+
 it('keeps the learning rate of a success over a restart', async () => {
   const env = { LR_SUCCESS_FACTOR: '0.25', BATCH_SIZE: '10' };
   const service = await start(env);

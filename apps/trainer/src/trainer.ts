@@ -159,7 +159,7 @@ export class Trainer implements OnApplicationShutdown {
     store: VersionStore,
     model: PolicyModel,
   ): Promise<Manifest | null> {
-    const version = store.nextVersion(this.publication.highestAnnounced);
+    const version = store.nextVersion;
     const parent = store.servedVersion;
     await store.writeNextBatch({ v: 1, version, turnIds });
     const startedAt = performance.now();

@@ -86,7 +86,7 @@ describe('VersionStore', () => {
     writeFileSync(join(folder, left, 'adapter_model.safetensors'), 'half');
     const store = await open();
     expect(store.all()).toEqual([]);
-    expect(store.nextVersion(0)).toBe(1);
+    expect(store.nextVersion).toBe(1);
     expect(await store.nextBatch()).toBeNull();
   });
 
@@ -109,8 +109,17 @@ describe('VersionStore', () => {
     expect(again.get(1)).toMatchObject({ state: 'published', metrics: { drift_nats: 1.5 } });
     expect(again.get(2)).toMatchObject({ state: 'refused', reason: 'drift: too far' });
     expect(again.servedVersion).toBe(1);
-    expect(again.nextVersion(0)).toBe(3);
+    expect(again.nextVersion).toBe(3);
     expect((await again.stateOf(1)).progress.rewardBaseline).toBe(2);
+  });
+
+  it('numbers versions above what another folder announced, after a restart too', async () => {
+    const store = await open();
+    await commit(store, 1);
+    expect(await store.numberAbove(1)).toBe(false);
+    expect(await store.numberAbove(7)).toBe(true);
+    expect(await store.numberAbove(7)).toBe(false);
+    expect((await reopen()).nextVersion).toBe(8);
   });
 
   it('refuses weights that are not those that were committed', async () => {

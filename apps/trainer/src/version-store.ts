@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile, mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { HindcastError } from '@hindcast/contracts';
 import {
   initLora,
   readPeftAdapter,
@@ -14,6 +15,7 @@ import {
   type LlamaConfig,
 } from '@hindcast/language-model';
 import { crashPoint } from '@hindcast/platform';
+import { z } from 'zod';
 import { initialAdamState, type AdamState } from './core/adam';
 import { NextBatch } from './core/batch-plan';
 import { deletableVersions, Manifest, nextVersion, publishedVersion, versionFolder } from './core/manifest';
@@ -28,6 +30,9 @@ const MANIFEST = 'manifest.json';
 const OPTIMIZER = 'optimizer.safetensors';
 const STEP = 'step.json';
 const NEXT_BATCH = 'next-batch.json';
+const NUMBERING = 'numbering.json';
+
+const Numbering = z.strictObject({ v: z.literal(1), above: z.int().nonnegative() });
 
 export interface AdapterShape {
   readonly config: LlamaConfig;
@@ -49,6 +54,8 @@ export type NewManifest = Omit<Manifest, 'v' | 'state' | 'reason' | 'checksums'>
 export class VersionStore {
   private readonly manifests = new Map<number, Manifest>();
   private readonly trained = new Map<string, number>();
+  /** Versions are numbered above it. */
+  private floor = 0;
 
   private constructor(
     readonly folder: string,
@@ -97,8 +104,20 @@ export class VersionStore {
     return this.trained.get(turnId) ?? null;
   }
 
-  nextVersion(announcedVersion: number): number {
-    return nextVersion(this.all(), announcedVersion);
+  get nextVersion(): number {
+    return nextVersion(this.all(), this.floor);
+  }
+
+  /**
+   * Takes note of a version that was announced from another folder: the ledger knows its number, which is never used again.
+   *
+   * @returns whether it is news
+   */
+  async numberAbove(version: number): Promise<boolean> {
+    if (version < this.nextVersion) return false;
+    await writeAtomically(join(this.folder, NUMBERING), JSON.stringify({ v: 1, above: version }));
+    this.floor = version;
+    return true;
   }
 
   folderOf(version: number): string {
@@ -117,7 +136,8 @@ export class VersionStore {
     await this.verify(version);
     const { tensors, rank, alpha } = await readPeftAdapter(folder, this.shape.config);
     if (rank !== this.shape.rank || alpha !== this.shape.alpha) {
-      throw new RangeError(
+      throw new HindcastError(
+        'config-invalid',
         `${folder} has rank ${rank} and alpha ${alpha}, LORA_RANK and LORA_ALPHA say ${this.shape.rank} and ${this.shape.alpha}`,
       );
     }
@@ -201,6 +221,8 @@ export class VersionStore {
   }
 
   private async load(): Promise<void> {
+    const numbering = await readIfPresent(join(this.folder, NUMBERING));
+    if (numbering !== null) this.floor = Numbering.parse(JSON.parse(numbering)).above;
     for (const name of await readdir(this.folder)) {
       // A version that was being written when the process died was never there.
       if (/^\.v\d+\..*\.tmp$/.test(name)) await rm(join(this.folder, name), { recursive: true, force: true });

@@ -37,6 +37,8 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
     seed: config.SEED,
   });
   try {
+    // Weights that cannot be gone on from are better known now than at the first step.
+    await store.stateOf(store.servedVersion);
     const baseWeights = await readModelWeights(config.MODEL_DIR, modelConfig);
     const { backend, unavailable } = await chooseBackend(config.BACKEND, config.THREADS);
     const model = new PolicyModel({

@@ -1,13 +1,16 @@
 import nodeUtil from 'node:util';
 import { HindcastError } from '@hindcast/contracts';
+import { float32Tensor } from '@hindcast/language-model';
 import * as tf from '@tensorflow/tfjs';
 import type { ComputeBackend } from '../core/compute-backend';
 import { EagerBackend } from './eager-backend';
 import { OnnxBackend } from './onnx-backend';
 
-/** Best first: `auto` takes the first one that loads. */
-export const BACKENDS = ['tfjs-node-gpu', 'onnx', 'tfjs-node', 'wasm', 'cpu'] as const;
+export const BACKENDS = ['tfjs-node-gpu', 'onnx', 'onnx-webgpu', 'tfjs-node', 'wasm', 'cpu'] as const;
 export type BackendName = (typeof BACKENDS)[number];
+
+/** Best first: `auto` takes the first one that loads. WebGPU is taken only when asked for: it also loads without a GPU. */
+const AUTO: readonly BackendName[] = ['tfjs-node-gpu', 'onnx', 'tfjs-node', 'wasm', 'cpu'];
 
 export interface ChosenBackend {
   readonly backend: ComputeBackend;
@@ -23,7 +26,7 @@ export interface ChosenBackend {
  */
 export async function chooseBackend(wanted: BackendName | 'auto', threads: number): Promise<ChosenBackend> {
   const unavailable: Record<string, string> = {};
-  for (const name of wanted === 'auto' ? BACKENDS : [wanted]) {
+  for (const name of wanted === 'auto' ? AUTO : [wanted]) {
     try {
       return { backend: await load(name, threads), unavailable };
     } catch (error) {
@@ -43,7 +46,9 @@ async function load(name: BackendName, threads: number): Promise<ComputeBackend>
   tf.enableProdMode();
   switch (name) {
     case 'onnx':
-      return new OnnxBackend(name, (await import('@hindcast/tfjs-onnx')).CompiledFunction, threads);
+      return await loadOnnx(name, threads, ['cpu']);
+    case 'onnx-webgpu':
+      return await loadOnnx(name, threads, ['webgpu', 'cpu']);
     case 'tfjs-node-gpu':
     case 'tfjs-node':
       return await loadNative(name);
@@ -53,6 +58,15 @@ async function load(name: BackendName, threads: number): Promise<ComputeBackend>
     case 'cpu':
       return await activate(name, 'cpu');
   }
+}
+
+async function loadOnnx(name: string, threads: number, executionProviders: readonly string[]): Promise<ComputeBackend> {
+  const { CompiledFunction } = await import('@hindcast/tfjs-onnx');
+  const backend = new OnnxBackend(name, CompiledFunction, { threads, executionProviders });
+  // A provider that is missing is only noticed by the first graph.
+  const trial = backend.compile('trial', ({ x }) => ({ y: tf.add(x!, 1) }), {});
+  await trial({ x: float32Tensor([1], new Float32Array(1)) });
+  return backend;
 }
 
 async function loadNative(name: 'tfjs-node-gpu' | 'tfjs-node'): Promise<ComputeBackend> {

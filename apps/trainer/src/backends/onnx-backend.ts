@@ -2,6 +2,13 @@ import { float32Tensor } from '@hindcast/language-model';
 import type { CompiledFunction } from '@hindcast/tfjs-onnx';
 import type { Computation, ComputeBackend, HostTensors, TensorFunction } from '../core/compute-backend';
 
+export interface OnnxOptions {
+  /** Threads of one operator. */
+  readonly threads: number;
+  /** onnxruntime's execution providers, best first. */
+  readonly executionProviders: readonly string[];
+}
+
 /** Runs tensor functions as ONNX graphs, each recorded once per combination of shapes together with its derivative. */
 export class OnnxBackend implements ComputeBackend {
   private readonly compiled: CompiledFunction[] = [];
@@ -10,12 +17,11 @@ export class OnnxBackend implements ComputeBackend {
     readonly name: string,
     /** Passed in, because importing it loads onnxruntime's native code, which may be missing. */
     private readonly Compiled: typeof CompiledFunction,
-    /** Threads of one operator. */
-    private readonly threads: number,
+    private readonly options: OnnxOptions,
   ) {}
 
   compile(name: string, fn: TensorFunction, fixed: HostTensors): Computation {
-    const compiled = new this.Compiled(fn, { threads: this.threads, name });
+    const compiled = new this.Compiled(fn, { ...this.options, name });
     this.compiled.push(compiled);
     return async (inputs) => {
       const outputs = await compiled.run({ ...fixed, ...inputs });

@@ -48,9 +48,9 @@ export function unpublished(manifests: readonly Manifest[]): Manifest[] {
   return manifests.filter(({ state }) => state === 'committed').sort((a, b) => a.version - b.version);
 }
 
-/** Number of the next version: above every one that was ever written or announced. */
-export function nextVersion(manifests: readonly Manifest[], announcedVersion: number): number {
-  return Math.max(announcedVersion, 0, ...manifests.map(({ version }) => version)) + 1;
+/** Number of the next version: above every one that was ever written here, or announced from elsewhere. */
+export function nextVersion(manifests: readonly Manifest[], above: number): number {
+  return Math.max(above, ...manifests.map(({ version }) => version)) + 1;
 }
 
 /** Versions whose weights may go: all but the newest `keep`, the one that serves, and what awaits its publication. */
