@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { BucketName } from '@hindcast/contracts';
+import { DependencyUnavailable, type BucketName } from '@hindcast/contracts';
 import { Buckets, CONFIG, Nats } from '@hindcast/platform';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
@@ -14,12 +14,18 @@ export class KvAccess {
   private connection: NatsConnection | null = null;
   private readonly opened = new Map<BucketName, Promise<KV>>();
   private managing: Promise<JetStreamManager> | null = null;
+  private readonly losses = new Set<(error: DependencyUnavailable) => void>();
 
   constructor(
     private readonly nats: Nats,
     private readonly buckets: Buckets,
     @Inject(CONFIG) private readonly config: GatewayConfig,
-  ) {}
+  ) {
+    nats.onDisconnected(() => {
+      this.forget();
+      for (const lose of this.losses) lose(new DependencyUnavailable('nats', 'disconnected'));
+    });
+  }
 
   /** @throws DependencyUnavailable while NATS is away. */
   kv(name: BucketName): Promise<KV> {
@@ -30,26 +36,44 @@ export class KvAccess {
     const options = name === 'captures' ? { ttlMs: this.config.OPEN_TURN_TTL_SECONDS * 1000 + WEEK_MS } : {};
     const opening = this.buckets.open(name, options);
     this.opened.set(name, opening);
-    opening.catch(() => this.opened.delete(name));
+    opening.catch(() => {
+      if (this.opened.get(name) === opening) this.opened.delete(name);
+    });
     return opening;
   }
 
   manager(): Promise<JetStreamManager> {
     const connection = this.follow();
     if (!this.managing) {
-      this.managing = jetstreamManager(connection);
-      this.managing.catch(() => (this.managing = null));
+      const managing = jetstreamManager(connection);
+      this.managing = managing;
+      managing.catch(() => {
+        if (this.managing === managing) this.managing = null;
+      });
     }
     return this.managing;
   }
 
+  /**
+   * The result of `work`, or a DependencyUnavailable as soon as the connection is lost: what was under way then is not answered
+   * any more, and nobody should sit out its timeout after the reconnection.
+   */
+  whileConnected<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.losses.add(reject);
+      work.then(resolve, reject).finally(() => this.losses.delete(reject));
+    });
+  }
+
   private follow(): NatsConnection {
     const connection = this.nats.connection();
-    if (connection !== this.connection) {
-      this.connection = connection;
-      this.opened.clear();
-      this.managing = null;
-    }
+    if (connection !== this.connection) this.forget();
+    this.connection = connection;
     return connection;
+  }
+
+  private forget(): void {
+    this.opened.clear();
+    this.managing = null;
   }
 }

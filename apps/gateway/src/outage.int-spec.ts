@@ -48,9 +48,12 @@ describe('without NATS', () => {
   const startNats = async (port: number): Promise<{ nats: NatsServer; bus: BusReader }> => {
     const nats = await startNatsServer({ port });
     cleanUp.push(() => nats.stop());
+    return { nats, bus: await readerOf(nats) };
+  };
+  const readerOf = async (nats: NatsServer): Promise<BusReader> => {
     const bus = await BusReader.connect(nats.url);
     cleanUp.push(() => bus.close());
-    return { nats, bus };
+    return bus;
   };
 
   it('D77 serves and spools before NATS was ever there, and pairs in order once it is', async () => {
@@ -81,7 +84,7 @@ describe('without NATS', () => {
 
   it('goes on while the broker is killed and comes back: every turn is there once', async () => {
     const port = await freePort();
-    const { nats, bus } = await startNats(port);
+    const { nats } = await startNats(port);
     const gateway = await gatewayOn(nats.url);
     await eventually(() => connected(gateway));
     const turns = [await ask(gateway, userSays('before'))];
@@ -89,6 +92,7 @@ describe('without NATS', () => {
     for (let index = 0; index < 5; index++) turns.push(await ask(gateway, userSays(`during ${index}`)));
     turns.push(await ask(gateway, userSays('before', 'Hello', 'and then?')));
     await nats.restart();
+    const bus = await readerOf(nats);
     for (const turnId of turns) expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBeNull();
     await bus.messageOf('turnPaired', turns[0]!);
     const captured = (await bus.messages('turnCaptured')).map(({ turnId }) => turnId);

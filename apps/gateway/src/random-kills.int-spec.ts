@@ -7,14 +7,13 @@ import { answerOf, FakeEngine } from './testing/fake-engine';
 import { BusReader, eventually, userSays } from './testing/gateway-harness';
 import { startGatewayProcess } from './testing/gateway-process';
 
-const ROUNDS = 1;
+const ROUNDS = 2;
 const CLIENTS = 6;
 
 it('gateway and broker killed under load: every answer that reached its client is captured, every continued one paired once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hindcast-kills-'));
   const nats = await startNatsServer();
   const engine = await FakeEngine.start();
-  const bus = await BusReader.connect(nats.url);
   engine.script = (call) => engine.answer(call, answerOf('one two three'));
   const env = { NATS_URL: nats.url, POLICY_BASE_URL: engine.url, DATA_DIR: folder };
   let gateway = await startGatewayProcess(env);
@@ -55,6 +54,8 @@ it('gateway and broker killed under load: every answer that reached its client i
     gateway.kill('SIGKILL');
     await gateway.ended;
     gateway = await startGatewayProcess(env);
+    const { url } = gateway;
+    await eventually(async () => (await (await fetch(`${url}/readyz`)).text()).includes('"degraded":[]'));
     await nats.kill();
     const during = reached.length;
     await eventually(() => Promise.resolve(reached.length > during + 20));
@@ -62,6 +63,7 @@ it('gateway and broker killed under load: every answer that reached its client i
   }
   isOver = true;
   await load;
+  const bus = await BusReader.connect(nats.url);
 
   await eventually(async () => {
     const captured = new Set((await bus.messages('turnCaptured')).map(({ turnId }) => turnId));

@@ -75,14 +75,18 @@ export class StoredLists<T> {
   private async write(key: string, changes: readonly Change<T>[], assumeEmpty: boolean): Promise<void> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Opening can take as long as NATS is away; what is to be written is decided after it.
-      const [kv, manager] = await Promise.all([this.access.kv('openTurns'), this.access.manager()]);
+      const opening = Promise.all([this.access.kv('openTurns'), this.access.manager()]);
+      const [kv, manager] = await this.access.whileConnected(opening);
       const { items, revision } =
         assumeEmpty && attempt === 1 ? { items: [], revision: 0 } : await this.readRevision(key);
       const next = changes.reduce<readonly T[]>((list, change) => change(list), items);
       if (next.length === items.length && next.every((item, index) => item === items[index])) return;
       try {
-        if (next.length === 0) await manager.streams.deleteMessage('KV_open-turns', revision, false);
-        else await kv.put(`${this.prefix}.${key}`, JSON.stringify(next), { previousSeq: revision });
+        await this.access.whileConnected<unknown>(
+          next.length === 0
+            ? manager.streams.deleteMessage('KV_open-turns', revision, false)
+            : kv.put(`${this.prefix}.${key}`, JSON.stringify(next), { previousSeq: revision }),
+        );
         return;
       } catch (error) {
         if (!isConflict(error)) throw error;
@@ -92,7 +96,8 @@ export class StoredLists<T> {
   }
 
   private async readRevision(key: string): Promise<{ items: readonly T[]; revision: number }> {
-    const entry = await (await this.access.kv('openTurns')).get(`${this.prefix}.${key}`);
+    const kv = await this.access.kv('openTurns');
+    const entry = await this.access.whileConnected(kv.get(`${this.prefix}.${key}`));
     if (!entry) return { items: [], revision: 0 };
     return { items: entry.operation === 'PUT' ? entry.json<T[]>() : [], revision: entry.revision };
   }

@@ -86,11 +86,17 @@ export class TurnBook {
   }
 
   /** An operation that was tried before: what had been stored stays as it is. */
-  async performAgain(operation: Operation, capture: Uint8Array | null, now: number): Promise<void> {
+  async performAgain(
+    operation: Operation,
+    capture: Uint8Array | null,
+    now: number,
+    withdrawn: AbortSignal,
+  ): Promise<void> {
     // The record is written before the capture: with the capture there, the turn was opened and may be gone by now.
-    if (operation.kind !== 'open' || !(await this.capture(operation.turn.turnId)))
-      return this.perform(operation, capture, now);
-    await this.announce(operation.key, operation.turn);
+    if (operation.kind === 'open' && (await this.capture(operation.turn.turnId))) {
+      return this.announce(operation.key, operation.turn);
+    }
+    await this.perform(operation, capture, now, withdrawn);
   }
 
   async capture(turnId: string): Promise<Capture | null> {

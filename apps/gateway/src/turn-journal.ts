@@ -3,6 +3,7 @@ import { ContractViolation } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { touchedBy, type Operation } from './core/operation';
+import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
 import { TurnBook } from './turn-book';
 
@@ -30,6 +31,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
     private readonly book: TurnBook,
+    private readonly access: KvAccess,
     private readonly nats: Nats,
     private readonly log: Log,
     metrics: Metrics,
@@ -67,7 +69,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       const withdrawal = new AbortController();
       try {
         const doing = this.book.perform(operation, capture, Date.now(), withdrawal.signal);
-        await within(doing, isHeld ? HELD_BUDGET_MS : BUDGET_MS);
+        await within(this.access.whileConnected(doing), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
         return 'nats';
       } catch (error) {
         withdrawal.abort();
@@ -116,9 +118,11 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async doOne({ name, operation, capture }: SpooledOperation): Promise<void> {
+    const withdrawal = new AbortController();
     try {
-      await this.book.performAgain(operation, capture, Date.now());
+      await this.access.whileConnected(this.book.performAgain(operation, capture, Date.now(), withdrawal.signal));
     } catch (error) {
+      withdrawal.abort();
       if (!(error instanceof ContractViolation)) throw error;
       // No later attempt can cure it.
       this.log.error('spool.dropped', { kind: operation.kind, error });
