@@ -113,6 +113,8 @@ export class Nats {
         const connection = await connect({
           servers: this.options.servers.split(',').map((server) => server.trim()),
           name: this.options.app,
+          // A server that takes the connection and says nothing is as good as none.
+          timeout: 2_000,
           maxReconnectAttempts: -1,
           ignoreAuthErrorAbort: true,
           reconnectTimeWait: 500,

@@ -1,4 +1,5 @@
 import { initLora } from '@hindcast/language-model';
+import { countKernelCalls } from '@hindcast/tfjs-onnx';
 import * as tf from '@tensorflow/tfjs';
 import { chooseBackend } from '../backends/choose-backend';
 import { hyperparameters, seedModel, trainingSample } from '../testing/fixtures';
@@ -68,6 +69,31 @@ describe('trainStep on the seed model', () => {
     expect(metrics['clip_fraction']).toBe(0);
     expect(Math.abs(metrics['approx_kl']!)).toBeLessThan(1e-5);
     expect(metrics['loss/policy']).toBeCloseTo(-1, 5);
+  });
+
+  it('runs in the recorded graph alone: no kernel of cpu or wasm is called', async () => {
+    const [sample] = await onPolicy([trainingSample({ responseIds: longer(20) })]);
+    const calls = countKernelCalls();
+    await step([sample!]);
+    const counts = calls.byBackend();
+    calls.stop();
+    expect(counts['cpu'] ?? 0).toBe(0);
+    expect(counts['wasm'] ?? 0).toBe(0);
+  });
+
+  it("shifting one token of the teacher's answer by 0.1 shifts that token's advantage by w_opd · 0.1, and no other", async () => {
+    const [sample] = await onPolicy([trainingSample()]);
+    const wOpd = 0.5;
+    const taught = (shift: number): TrainingSample => ({
+      ...sample!,
+      case: 'opdRl',
+      reward: -1,
+      teacherLogProbs: Float32Array.from(sample!.rolloutLogProbs, (x, t) => x - 0.25 - (t === 1 ? shift : 0)),
+    });
+    const hyper = hyperparameters({ wOpd });
+    const [before] = (await step([taught(0)], hyper)).advantages;
+    const [after] = (await step([taught(0.1)], hyper)).advantages;
+    before!.forEach((value, t) => expect(after![t]! - value).toBeCloseTo(t === 1 ? -wOpd * 0.1 : 0, 6));
   });
 
   it.each([
