@@ -17,7 +17,7 @@ export const up = addDemoFlags(
   new Command('up').description(
     'Starts everything on this machine, lets simulated users talk to it, shows what changed, and keeps serving.',
   ),
-  { sessions: 24 },
+  { sessions: 40 },
 )
   .addOption(new Option('--port <n>', 'port of the gateway (default: 8080, or any free one)').argParser(wholeNumber(1)))
   .option('--data-dir <folder>', 'where everything is written and found again', join(root, '.data/one-machine'))
