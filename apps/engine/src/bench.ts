@@ -1,8 +1,8 @@
-// How fast the engine is, over HTTP: `node apps/engine/dist/bench.js [--json] [--rounds 5]`. Nothing else should run on the machine.
+// How fast the engine is, over HTTP: `npm run bench:engine -- [--json] [--rounds 5]`. Nothing else should run on the machine.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 
 const BATCHES = [1, 8, 16];
 const TOKENS = 200;
@@ -20,11 +20,17 @@ interface Row {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { json: { type: 'boolean', default: false }, rounds: { type: 'string', default: '5' } },
-  });
+  const values = new Command('bench:engine')
+    .description(
+      'Tokens per second of the engine over HTTP, by batch: medians, and ratios to batch 1. Run it alone on the machine.',
+    )
+    .option('--rounds <n>', 'rounds per batch', '5')
+    .option('--json', 'print JSON')
+    .parse()
+    .opts<{ rounds: string; json?: boolean }>();
   const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1) throw new RangeError(`--rounds ${values.rounds}`);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new RangeError(`--rounds ${values.rounds} is not a whole number from 1 on`);
   const engine = await startEngine();
   try {
     await round(engine.url, 16, false);
