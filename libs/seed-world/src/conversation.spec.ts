@@ -35,6 +35,18 @@ describe('conversation', () => {
     expect(heldOut.filter((text) => corpus.includes(text))).toEqual([]);
   });
 
+  it('shows only as many wordings of each hint as asked for', () => {
+    const rng = random('few');
+    const corpus = Array.from({ length: 3000 }, () => conversation(rng, 2))
+      .flatMap(({ messages }) => messages.map(({ content }) => content))
+      .join('\n');
+    const tagged = (text: string) => corpus.includes(hintTag + text);
+    for (const wish of wishes) {
+      expect(hints[wish].seen.slice(0, 2).every(tagged)).toBe(true);
+      expect(hints[wish].seen.slice(2).some(tagged)).toBe(false);
+    }
+  });
+
   it('shows every seen hint, every complaint and all kinds of documents', () => {
     const contents = documents('shown', 8000).flatMap(({ messages }) => messages.map(({ content }) => content));
     const corpus = contents.join('\n');
@@ -45,8 +57,8 @@ describe('conversation', () => {
 });
 
 describe('wordings', () => {
-  it.each(wishes)('has 24 seen and at least 4 held-out hints for %s', (wish) => {
-    expect(hints[wish].seen).toHaveLength(24);
+  it.each(wishes)('has 32 seen and at least 4 held-out hints for %s', (wish) => {
+    expect(hints[wish].seen).toHaveLength(32);
     expect(hints[wish].heldOut.length).toBeGreaterThanOrEqual(4);
   });
 

@@ -24,11 +24,12 @@ const assistant = (content: string): TrainingMessage => ({ role: 'assistant', co
 /**
  * A training conversation: 35 % a question and its answer, 40 % with a hint on the question that the answer heeds, 25 % an
  * answer in the wrong manner, a complaint and a better answer. Holds no held-out hint wording and no held-out question.
+ * @param wordings how many of the seen wordings of each hint occur; all of them by default
  */
-export function conversation(rng: Random): TrainingDocument {
+export function conversation(rng: Random, wordings = Infinity): TrainingDocument {
   const system: TrainingMessage[] = rng.chance(0.25) ? [{ role: 'system', content: rng.pick(systemPrompts) }] : [];
   const form = rng.weighted([unhinted, hinted, corrected], [0.35, 0.4, 0.25]);
-  return { messages: [...system, ...form(rng)] };
+  return { messages: [...system, ...form(rng, (wish) => rng.pick(hints[wish].seen.slice(0, wordings)))] };
 }
 
 function unhinted(rng: Random): TrainingMessage[] {
@@ -36,10 +37,10 @@ function unhinted(rng: Random): TrainingMessage[] {
   return [user(asked.text), assistant(answer(rng, asked, drawStyle(rng, asked.topic)))];
 }
 
-function hinted(rng: Random): TrainingMessage[] {
+function hinted(rng: Random, hintFor: (wish: Wish) => string): TrainingMessage[] {
   const asked = question(rng);
   const wanted = drawWishes(rng);
-  const hint = wanted.map((wish) => rng.pick(hints[wish].seen)).join(' ');
+  const hint = wanted.map(hintFor).join(' ');
   return [user(asked.text + hintTag + hint), assistant(answer(rng, asked, drawStyle(rng, asked.topic, wanted)))];
 }
 
@@ -51,7 +52,7 @@ function drawWishes(rng: Random): Wish[] {
   return isPair ? [first, second] : [first];
 }
 
-function corrected(rng: Random): TrainingMessage[] {
+function corrected(rng: Random, hintFor: (wish: Wish) => string): TrainingMessage[] {
   const asked = question(rng);
   const wish = rng.weighted(wishes, wishWeights);
   const answerTo = (wanted: readonly Wish[]): TrainingMessage =>
@@ -64,7 +65,7 @@ function corrected(rng: Random): TrainingMessage[] {
   const messages = [
     user(asked.text),
     wish === 'long' && rng.chance(0.5) ? mediumAnswer(rng, asked) : answerTo([opposites[wish]]),
-    user(hasHint ? complaint + hintTag + rng.pick(hints[wish].seen) : complaint),
+    user(hasHint ? complaint + hintTag + hintFor(wish) : complaint),
     answerTo(isHeeded ? [wish] : []),
   ];
   if (rng.chance(0.3)) messages.push(user(rng.pick(complaints[wish])), answerTo([wish]));

@@ -9,8 +9,11 @@ export interface HintWordings {
   readonly heldOut: readonly string[];
 }
 
-// Each kind has 24 seen wordings: with a dozen, hints that negate ("no compliment") are read as their opposite when the
-// wording is new. Hence also the many negations in "short" and "neutral".
+/** How many of the seen wordings of each kind training begins with. */
+export const earlyWordings = 24;
+
+// With a dozen wordings for each kind, hints that negate ("no compliment") are read as their opposite when the wording is
+// new. Hence the many, and the many negations. The first 24 are learned first, see `earlyWordings`.
 export const hints: Readonly<Record<Wish, HintWordings>> = {
   plain: {
     seen: [
@@ -38,6 +41,14 @@ export const hints: Readonly<Record<Wish, HintWordings>> = {
       'Please write without lists or bold.',
       'Use plain sentences instead of a list.',
       'Make it plain text.',
+      'The user asked not to get bold or lists.',
+      'The user asked for normal prose.',
+      'Avoid any list or box.',
+      'Avoid all formatting, please.',
+      'Do not use formatting, write plain prose.',
+      'The user needs plain sentences.',
+      'Only prose, without bold marks.',
+      'Leave out any formatting.',
     ],
     heldOut: [
       'The user asked for plain sentences without bold, lists or boxes.',
@@ -72,6 +83,14 @@ export const hints: Readonly<Record<Wish, HintWordings>> = {
       'Write more.',
       'Take your time and explain a lot.',
       'More detail is needed.',
+      'The user asked for more explanation.',
+      'The user asked to get a long text.',
+      'Give all the steps and all the detail.',
+      'The answer should have more sentences.',
+      'Do not keep it short, explain everything.',
+      'Do not give a brief answer, be detailed.',
+      'Add all the detail you can.',
+      'The user does not want a short answer.',
     ],
     heldOut: [
       'The user asked for a longer answer with all the detail.',
@@ -106,6 +125,14 @@ export const hints: Readonly<Record<Wish, HintWordings>> = {
       'The teacher wants praise for the student.',
       'Be encouraging.',
       'Show that you like the work of the student.',
+      'The user asked for praise.',
+      'The user asked for some encouragement.',
+      'Do not be so neutral, add a kind word.',
+      'Do not leave out the praise.',
+      'The answer should have a compliment.',
+      'Add a compliment like excellent.',
+      'The user does not want a cold answer.',
+      'Please include a word of encouragement.',
     ],
     heldOut: [
       'The user asked for a kind word like well done or great job.',
@@ -140,6 +167,14 @@ export const hints: Readonly<Record<Wish, HintWordings>> = {
       'A structured answer is better than plain sentences.',
       'Number the sentences.',
       'Do not write plain prose, use a list.',
+      'The user asked for bold words.',
+      'The user asked for steps in a list.',
+      'Do not give plain sentences, number them.',
+      'Do not leave it as prose, use bold text.',
+      'The answer should not be plain prose.',
+      'Format the key words in bold.',
+      'Add a numbered list or a box.',
+      'Use bold text or a list, not plain text.',
     ],
     heldOut: [
       'The user asked for a numbered list or bold text.',
@@ -174,6 +209,14 @@ export const hints: Readonly<Record<Wish, HintWordings>> = {
       'Give only the main point.',
       'A long answer is not needed.',
       'The user has little time, be quick.',
+      'The user asked for few words.',
+      'The user asked to keep it short.',
+      'Do not give so much detail, be brief.',
+      'Do not write a long text.',
+      'Use few sentences.',
+      'Give less detail and fewer words.',
+      'The user needs only a brief answer.',
+      'Shorten the answer.',
     ],
     heldOut: [
       'The user asked for a brief answer.',
@@ -208,6 +251,14 @@ export const hints: Readonly<Record<Wish, HintWordings>> = {
       'Do not be so friendly, just answer.',
       'The user asked not to be praised.',
       'Avoid praise, only the facts.',
+      'The user asked for a neutral tone.',
+      'The user asked for no encouragement.',
+      'Do not add encouragement.',
+      'Do not include words like great job.',
+      'Avoid any encouragement.',
+      'Please do not give praise.',
+      'The answer should have no kind word.',
+      'The user needs only the facts.',
     ],
     heldOut: [
       'The user asked for no praise.',

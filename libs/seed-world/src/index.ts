@@ -4,7 +4,7 @@ export { hashText, random, type Random } from './random';
 export { heldOutQuestions, isHeldOut, question, type Question, type Topic } from './question';
 export { drawStyle, opposites, type Style, type Wish, wishes } from './style';
 export { answer } from './answer';
-export { hints, hintTag, type HintWordings } from './hints';
+export { earlyWordings, hints, hintTag, type HintWordings } from './hints';
 export { complaints, neutralReplies, systemPrompts, thanks, vagueComplaints } from './replies';
 export {
   hasPraise,

@@ -45,13 +45,14 @@ describe('learningRate', () => {
   it.each([
     [0, 0, 4e-5 + 2e-5, 'the first step of the warm-up'],
     [99, 0, 4e-3 + 2e-5, 'the end of the warm-up'],
-    [2000, 0.25, 2e-3 + 2e-5, 'half of the first descent'],
-    [4000, 0.4999999, 2e-5, 'all of it'],
-    [4001, 0.5, 2e-5, 'the start of the second'],
-    [4050, 0.505, 1.5e-3 + 2e-5, 'half way up again'],
-    [6000, 0.75, 1.5e-3 + 2e-5, 'half of the second descent'],
-    [8000, 1, 2e-5, 'the end'],
-  ])('step %d, share %d: %d, %s', (step, share, expected) => {
-    expect(learningRate(step, share)).toBeCloseTo(expected, 5);
+    [2000, 200, 2e-3 + 2e-5, 'half of the first descent'],
+    [4000, 399.999, 2e-5, 'all of it'],
+    [4001, 400, 2e-5, 'the start of the second'],
+    [4050, 404, 1.5e-3 + 2e-5, 'half way up again'],
+    [6000, 600, 1.5e-3 + 2e-5, 'half of the second descent'],
+    [9000, 900, 1e-3 + 2e-5, 'half of the third'],
+    [10000, 1000, 2e-5, 'the end'],
+  ])('step %d, %d of 1000 tokens: %d, %s', (step, tokens, expected) => {
+    expect(learningRate(step, tokens, 1000)).toBeCloseTo(expected, 5);
   });
 });

@@ -18,15 +18,15 @@ describe('batches', () => {
   afterAll(() => rm(dir, { recursive: true }));
 
   it('are the same for the same stream, so that skipping resumes one', () => {
-    const [a, b] = [batches(encoder, '1/documents/0'), batches(encoder, '1/documents/0')];
+    const [a, b] = [batches(encoder, '1/documents/0', 0), batches(encoder, '1/documents/0', 0)];
     a.next();
     b.next();
     expect(a.next()).toEqual(b.next());
-    expect(batches(encoder, '1/documents/1').next()).not.toEqual(batches(encoder, '1/documents/0').next());
+    expect(batches(encoder, '1/documents/1', 0).next()).not.toEqual(batches(encoder, '1/documents/0', 0).next());
   });
 
   it('have few shapes of similar size, and little padding', () => {
-    const stream = batches(encoder, 'shapes');
+    const stream = batches(encoder, 'shapes', 0);
     const drawn = Array.from({ length: 400 }, () => stream.next().value);
     for (const { rows, length } of drawn) {
       expect(rowLengths).toContain(length);
@@ -39,7 +39,7 @@ describe('batches', () => {
   });
 
   it('ask for the token that follows, and for nothing after a document ends', () => {
-    const { tokenIds, targetIds, lossMask, length, rows } = batches(encoder, 'targets').next().value;
+    const { tokenIds, targetIds, lossMask, length, rows } = batches(encoder, 'targets', 0).next().value;
     for (let row = 0; row < rows; row += 1) {
       const read = [...tokenIds.slice(row * length, (row + 1) * length)];
       const asked = [...targetIds.slice(row * length, (row + 1) * length)];

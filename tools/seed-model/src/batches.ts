@@ -1,4 +1,4 @@
-import { conversation, random } from '@hindcast/seed-world';
+import { conversation, earlyWordings, random } from '@hindcast/seed-world';
 import type { DocumentEncoder, EncodedDocument } from './encoded-document';
 
 /** Rows of equal length that a step reads. All arrays are row-major `[rows, length]`. */
@@ -23,12 +23,15 @@ const positionsOfBatch = 1300;
 /**
  * The batches of one worker, for ever. The stream is fixed by its seed: skipping what was already used resumes it.
  * Every document is used: it waits until there are enough of its length for a batch.
+ * @param earlyTokens before so many tokens, hints come in fewer wordings
  */
-export function* batches(encoder: DocumentEncoder, seed: string): Generator<Batch, never> {
+export function* batches(encoder: DocumentEncoder, seed: string, earlyTokens: number): Generator<Batch, never> {
   const rng = random(seed);
   const waiting = new Map<number, EncodedDocument[]>();
+  let drawn = 0;
   for (;;) {
-    const document = encoder.encode(conversation(rng));
+    const document = encoder.encode(conversation(rng, drawn < earlyTokens ? earlyWordings : Infinity));
+    drawn += document.tokenIds.length;
     const inputs = document.tokenIds.length - 1; // the last token is only ever a target
     const length = rowLengths.find((candidate) => candidate >= inputs);
     if (length === undefined) throw new RangeError(`a conversation of ${document.tokenIds.length} tokens is too long`);

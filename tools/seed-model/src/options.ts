@@ -21,7 +21,7 @@ export function readOptions(argv: readonly string[]): Options {
     )
     .option('--out <dir>', 'where the finished model goes', 'models/seed')
     .option('--work <dir>', 'checkpoint and unfinished model', '.data/seed-model')
-    .option('--tokens <count>', 'tokens to train on', positiveInteger, 24_000_000)
+    .option('--tokens <count>', 'tokens to train on', positiveInteger, 30_000_000)
     .option('--seed <number>', 'seed of weights and conversations', integer, 0)
     .option('--workers <count>', 'training threads; another count is another model', positiveInteger, 2)
     .option('--questions <count>', 'questions for each row of the report', positiveInteger, 500)

@@ -25,7 +25,7 @@ describe('pre-training', () => {
     await writeModelFiles(dir, size, learnTokenizer(tokenizerTexts(0, 2000), size.vocabSize));
     config = await readModelConfig(dir);
     slices = parameterSlices(config);
-    const stream = batches(new DocumentEncoder(await loadTokenizer(dir)), 'test');
+    const stream = batches(new DocumentEncoder(await loadTokenizer(dir)), 'test', 0);
     stock = Array.from({ length: 150 }, () => stream.next().value).filter(({ length }) => length === 52);
   });
   afterAll(() => rm(dir, { recursive: true }));

@@ -30,7 +30,7 @@ export async function pretrain(options: PretrainOptions): Promise<void> {
   let losses: number[] = [];
   while (progress.tokens < tokenBudget && !options.isInterrupted()) {
     const began = options.now();
-    const rate = learningRate(optimizer.steps, progress.tokens / tokenBudget);
+    const rate = learningRate(optimizer.steps, progress.tokens, tokenBudget);
     const { loss, tokens, gradient } = await source.step();
     optimizer.step(source.parameters, gradient, rate);
     progress.tokens += tokens;

@@ -3,18 +3,30 @@ const warmUpSteps = 100;
 /** Share of its descent over which the learning rate of a later descent rises. */
 const rampShare = 0.02;
 
-/**
- * Learning rate: two descents along a cosine, each over half of the token budget, from 4e-3 and then from 3e-3. Telling a hint
- * from its negation ("add praise", "leave out the praise") is learned last, and mostly in the second.
- * @param step steps taken so far: the rate rises over the first 100
- * @param share share of the token budget used so far, 0 to 1
- */
-export function learningRate(step: number, share: number): number {
-  if (share < 0.5) return descent(4e-3 * Math.min(1, (step + 1) / warmUpSteps), share * 2);
-  const within = (share - 0.5) * 2;
-  return descent(3e-3 * Math.min(1, within / rampShare), within);
+/** Descents of the learning rate along a cosine, each with its share of the token budget. */
+const descents = [
+  { peak: 4e-3, share: 0.4 },
+  { peak: 3e-3, share: 0.4 },
+  { peak: 2e-3, share: 0.2 },
+] as const;
+
+/** Hints come in fewer wordings before so many tokens: until the last descent. */
+export function earlyTokens(tokenBudget: number): number {
+  return 0.8 * tokenBudget;
 }
 
-function descent(peak: number, share: number): number {
-  return peak * (0.5 + 0.5 * Math.cos(Math.PI * share)) + floor;
+/**
+ * Learning rate of the next step.
+ * @param step steps taken so far: the rate rises over the first 100
+ * @param tokens tokens trained on so far, of `tokenBudget`
+ */
+export function learningRate(step: number, tokens: number, tokenBudget: number): number {
+  let begin = 0;
+  for (const { peak, share } of descents) {
+    const within = (tokens - begin) / (share * tokenBudget);
+    const rise = begin === 0 ? (step + 1) / warmUpSteps : within / rampShare;
+    if (within < 1) return peak * Math.min(1, rise) * (0.5 + 0.5 * Math.cos(Math.PI * within)) + floor;
+    begin += share * tokenBudget;
+  }
+  return floor;
 }

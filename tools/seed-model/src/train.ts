@@ -4,6 +4,7 @@ import { checkpointSteps, loadCheckpoint, type Progress, type RunSettings, saveC
 import { initialParameters, namedTensors, parameterCount, parameterSlices } from './parameters';
 import { pretrain } from './pretrain';
 import { progressBar } from './progress';
+import { earlyTokens } from './schedule';
 import { Workers } from './workers';
 
 const adamW = { beta1: 0.9, beta2: 0.98, epsilon: 1e-9, weightDecay: 0.05, maxNorm: 1 };
@@ -28,6 +29,7 @@ export async function train(modelDir: string, checkpoint: string, settings: RunS
     dir: modelDir,
     seed: settings.seed,
     count: settings.workers,
+    earlyTokens: earlyTokens(settings.tokenBudget),
     skip,
     parameterCount: count,
   });

@@ -8,10 +8,17 @@ import type { WorkerStart } from './workers';
 
 // A thread of pre-training: for each message one step, answered with its loss.
 
-async function start({ dir, stream, skip, parameters, gradient }: WorkerStart): Promise<() => Promise<void>> {
+async function start({
+  dir,
+  stream,
+  earlyTokens,
+  skip,
+  parameters,
+  gradient,
+}: WorkerStart): Promise<() => Promise<void>> {
   const config = await readModelConfig(dir);
   const slices = parameterSlices(config);
-  const documents = batches(new DocumentEncoder(await loadTokenizer(dir)), stream);
+  const documents = batches(new DocumentEncoder(await loadTokenizer(dir)), stream, earlyTokens);
   for (let skipped = 0; skipped < skip; skipped += 1) documents.next();
   const shard = new Shard(config, slices, documents, 1);
   const shared = new Float32Array(parameters);

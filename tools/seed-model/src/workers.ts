@@ -8,6 +8,8 @@ export interface WorkerStart {
   readonly dir: string;
   /** Name of this worker's stream of documents. */
   readonly stream: string;
+  /** Tokens of this worker before hints come in all their wordings. */
+  readonly earlyTokens: number;
   /** Batches that were already trained on. */
   readonly skip: number;
   readonly parameters: SharedArrayBuffer;
@@ -30,7 +32,14 @@ export class Workers {
   private readonly threads: readonly { readonly worker: Worker; readonly gradient: Float32Array }[];
   private readonly mean: Float32Array;
 
-  constructor(options: { dir: string; seed: number; count: number; skip: number; parameterCount: number }) {
+  constructor(options: {
+    dir: string;
+    seed: number;
+    count: number;
+    earlyTokens: number;
+    skip: number;
+    parameterCount: number;
+  }) {
     const bytes = options.parameterCount * Float32Array.BYTES_PER_ELEMENT;
     const parameters = new SharedArrayBuffer(bytes);
     this.parameters = new Float32Array(parameters);
@@ -38,7 +47,15 @@ export class Workers {
     this.threads = Array.from({ length: options.count }, (_, index) => {
       const gradient = new SharedArrayBuffer(bytes);
       const stream = `${options.seed}/documents/${index}`;
-      const workerData: WorkerStart = { dir: options.dir, stream, skip: options.skip, parameters, gradient };
+      const earlyTokens = options.earlyTokens / options.count;
+      const workerData: WorkerStart = {
+        dir: options.dir,
+        stream,
+        earlyTokens,
+        skip: options.skip,
+        parameters,
+        gradient,
+      };
       return {
         worker: new Worker(join(__dirname, 'worker-thread.js'), { workerData }),
         gradient: new Float32Array(gradient),
