@@ -1,11 +1,13 @@
 import 'reflect-metadata';
-import { parseConfig, startService } from '@hindcast/platform';
+import { parseConfig, runApp, startService } from '@hindcast/platform';
 import { AppModule } from './app.module';
 import { DemoJudgeConfig } from './config';
 
-void startService({
-  app: 'demo-judge',
-  config: parseConfig('demo-judge', DemoJudgeConfig, process.env),
-  module: AppModule,
-  bus: false,
-});
+void runApp(() =>
+  startService({
+    app: 'demo-judge',
+    config: parseConfig('demo-judge', DemoJudgeConfig, process.env),
+    module: AppModule,
+    bus: false,
+  }),
+);

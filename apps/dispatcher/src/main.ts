@@ -1,11 +1,5 @@
+import { runApp } from '@hindcast/platform';
 import { readConfig } from './config';
 import { startDispatcher } from './service';
 
-async function main(): Promise<void> {
-  await startDispatcher(readConfig(process.env));
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-});
+void runApp(() => startDispatcher(readConfig(process.env)));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { booleanFlag, commaList, commonConfig, secret } from '@hindcast/platform';
+import { baseUrl, booleanFlag, commaList, commonConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 import { isLoopback, parseApiKey, type ApiKey } from './core/api-keys';
 
@@ -11,8 +11,6 @@ const apiKeys = commaList.transform((entries, context): readonly ApiKey[] => {
     return z.NEVER;
   }
 });
-
-const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
 export const GatewayConfig = commonConfig(8080)
   .extend({

@@ -1,12 +1,5 @@
-import { parseConfig } from '@hindcast/platform';
+import { parseConfig, runApp } from '@hindcast/platform';
 import { GatewayConfig } from './config';
 import { startGateway } from './start';
 
-async function main(): Promise<void> {
-  await startGateway(parseConfig('gateway', GatewayConfig, process.env));
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-});
+void runApp(() => startGateway(parseConfig('gateway', GatewayConfig, process.env)));

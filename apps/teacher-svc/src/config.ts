@@ -1,12 +1,12 @@
-import { commonConfig, secret } from '@hindcast/platform';
+import { baseUrl, commaList, commonConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 
 const Environment = commonConfig(8082).extend({
-  POLICY_BASE_URL: z.string().default('http://127.0.0.1:8000/v1'),
+  POLICY_BASE_URL: commaList.default(['http://127.0.0.1:8000/v1']).pipe(z.array(baseUrl)),
   POLICY_MODEL: z.string().min(1).default('seed'),
   POLICY_DIALECT: z.enum(['vllm', 'sglang', 'openai']).default('vllm'),
   POLICY_API_KEY: secret.optional(),
-  TEACHER_BASE_URL: z.string().optional().describe('default: the first of POLICY_BASE_URL'),
+  TEACHER_BASE_URL: baseUrl.optional().describe('default: the first of POLICY_BASE_URL'),
   TEACHER_MODEL: z.string().optional().describe('default: POLICY_MODEL, the frozen base model'),
   TEACHER_DIALECT: z.enum(['vllm', 'sglang']).optional(),
   TEACHER_API_KEY: secret.optional(),
@@ -28,7 +28,7 @@ export const TeacherConfig = Environment.transform((env, context) => {
   }
   return {
     ...env,
-    TEACHER_BASE_URL: (env.TEACHER_BASE_URL ?? env.POLICY_BASE_URL.split(',')[0]!.trim()).replace(/\/+$/, ''),
+    TEACHER_BASE_URL: env.TEACHER_BASE_URL ?? env.POLICY_BASE_URL[0]!,
     TEACHER_MODEL: env.TEACHER_MODEL ?? env.POLICY_MODEL,
     TEACHER_DIALECT: dialect,
     TEACHER_API_KEY: env.TEACHER_API_KEY ?? env.POLICY_API_KEY,

@@ -40,6 +40,14 @@ it('reports all mistakes together', () => {
   for (const name of ['judge-svc', 'PORT', 'VOTES', 'LOG_LEVEL', 'STRICT_MODEL']) expect(mistake).toThrow(name);
 });
 
+it.each(['not a url', 'nats://a:4222,', 'nats://a:port', ' '])('NATS_URL=%j is a mistake', (url) =>
+  expect(() => parse({ NATS_URL: url })).toThrow('NATS_URL'),
+);
+
+it.each(['a', 'a:4222', 'tls://me:hush@a:4222, nats://[::1]:4222'])('NATS_URL=%j is none', (url) =>
+  expect(parse({ NATS_URL: url }).NATS_URL).toBe(url),
+);
+
 it('cannot be changed', () => {
   expect(() => Object.assign(parse({}), { PORT: 1 })).toThrow(TypeError);
 });

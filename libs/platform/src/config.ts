@@ -25,12 +25,23 @@ export const commaList = z
   )
   .pipe(z.array(z.string()).min(1));
 
+/** One HTTP base URL, without the slashes at its end. */
+export const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+function isServer(entry: string): boolean {
+  const url = entry.includes('://') ? entry.trim() : `nats://${entry.trim()}`;
+  return URL.canParse(url) && new URL(url).hostname !== '';
+}
+
 /** What every app is configured by. `PORT=0` takes a free port. */
 export const CommonConfig = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(0),
   /** One or more servers, separated by commas. */
-  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  NATS_URL: z
+    .string()
+    .refine((list) => list.split(',').every(isServer), 'one or more of nats://host:port, separated by commas')
+    .default('nats://127.0.0.1:4222'),
   /** Replicas of every stream and bucket. More than one needs a cluster. */
   NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
   DATA_DIR: z.string().default('.data'),

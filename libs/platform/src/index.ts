@@ -3,6 +3,7 @@ export { Buckets, type BucketOptions } from './buckets';
 export { Bus, type QueryOf, type ReplyOf } from './bus';
 export {
   CommonConfig,
+  baseUrl,
   booleanFlag,
   commaList,
   commonConfig,
@@ -19,4 +20,5 @@ export { MessageContext } from './message-context';
 export { Metrics } from './metrics';
 export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
+export { runApp } from './run-app';
 export { WorkerSlots } from './worker-slots';
