@@ -35,6 +35,8 @@ class EdgeController {
 @Module({ controllers: [EdgeController] })
 class EdgeModule {}
 
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
 describe('the HTTP edge', () => {
   let service: RunningService;
   let url: string;
@@ -44,7 +46,7 @@ describe('the HTTP edge', () => {
       config: parseConfig('engine', CommonConfig, { LOG_LEVEL: 'silent' }),
       module: EdgeModule,
       bus: false,
-      bodyLimitBytes: 1_000,
+      bodyLimitBytes: 300_000,
       announce: () => undefined,
     });
     url = `http://127.0.0.1:${service.port}`;
@@ -61,7 +63,7 @@ describe('the HTTP edge', () => {
     [
       'a body over the limit',
       '/echo',
-      { method: 'POST', headers: json, body: `"${'x'.repeat(1_000)}"` },
+      { method: 'POST', headers: json, body: `"${'x'.repeat(300_000)}"` },
       413,
       'body-too-large',
     ],
@@ -72,6 +74,16 @@ describe('the HTTP edge', () => {
       415,
       'invalid-request',
     ],
+    ...[257, 100_000].map(
+      (depth) =>
+        [
+          `${depth} levels`,
+          '/echo',
+          { method: 'POST', headers: json, body: nested(depth) },
+          400,
+          'invalid-request',
+        ] as const,
+    ),
     ['a URL that cannot be decoded', '/%zz', {}, 400, 'invalid-request'],
     ['an error of ours', '/ledger', {}, 503, 'ledger-unavailable'],
     ['a bug', '/secret', {}, 500, 'internal'],
@@ -82,6 +94,32 @@ describe('the HTTP edge', () => {
     expect([response.status, Object.keys(body.error).sort()]).toEqual([status, ['code', 'message', 'param', 'type']]);
     expect(body.error['code']).toBe(code);
     expect(JSON.stringify(body)).not.toContain('hunter2');
+  });
+
+  it('takes as many levels as a request may have', async () => {
+    const response = await fetch(`${url}/echo`, { method: 'POST', headers: json, body: nested(256) });
+    expect(await response.text()).toBe(nested(256));
+  });
+
+  // Closing on a client that still sends resets its connection, often before it has read why.
+  it.each([
+    ['with its length', (body: Buffer) => `Content-Length: ${body.length}`],
+    ['in chunks', () => 'Transfer-Encoding: chunked'],
+  ])('D54 reads the rest of a body that is too large, sent %s', async (_, framing) => {
+    const body = Buffer.alloc(4_000_000, 'x');
+    const socket = connect({ port: service.port, host: '127.0.0.1' });
+    const isChunked = framing(body).startsWith('Transfer');
+    socket.write(`POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${framing(body)}\r\n\r\n`);
+    if (isChunked) socket.write(`${body.length.toString(16)}\r\n`);
+    socket.write(body.subarray(0, 400_000));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 413 [^]*"code":"body-too-large"/);
+    socket.write(body.subarray(400_000));
+    if (isChunked) socket.write('\r\n0\r\n\r\n');
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const [next] = (await once(socket, 'data')) as [Buffer];
+    expect(next.toString()).toMatch(/^HTTP\/1.1 200 /);
+    socket.destroy();
   });
 
   it('answers what is not HTTP, and goes on', async () => {

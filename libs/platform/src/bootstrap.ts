@@ -9,6 +9,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { HindcastError, type AppName } from '@hindcast/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from './attempts';
+import { checkDepth } from './body-depth';
 import { Bus } from './bus';
 import { resolvedConfigForLog, type CommonConfig } from './config';
 import { SECOND_MS } from './durations';
@@ -25,6 +26,8 @@ import { DEFAULT_TIMING, type ConsumerTiming } from './subject-consumer';
 /** How long handlers and open requests may go on after SIGTERM. */
 const SHUTDOWN_MS = 25 * SECOND_MS;
 const DEFAULT_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+/** How long a client may go on sending a body that was refused. */
+const LINGER_MS = 30 * SECOND_MS;
 const NATS_CHECK = 'nats';
 
 export interface ServiceOptions {
@@ -140,7 +143,23 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
     { logger: new NestLog(log), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorFilter(app.get(Log)));
+  guardBodies(app);
   return app;
+}
+
+function guardBodies(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance();
+  server.addHook('preValidation', async (request) => checkDepth(request.body));
+  // A connection that is closed on a client in the middle of its body is reset, and the client never reads why. The rest of the body
+  // is read and thrown away instead.
+  server.addHook('onSend', async (request, reply, payload) => {
+    if (reply.statusCode !== 413) return payload;
+    reply.removeHeader('connection');
+    const { raw } = request;
+    const overdue = setTimeout(() => raw.destroy(), LINGER_MS).unref();
+    raw.once('close', () => clearTimeout(overdue)).resume();
+    return payload;
+  });
 }
 
 function attachStrategy(app: NestFastifyApplication, options: ServiceOptions): JetStreamStrategy {
