@@ -105,6 +105,14 @@ test("a turn is nobody else's to see", async () => {
   expect((await status('other')).turns.captured).toBe(0);
 });
 
+test('an id with a NUL or half a surrogate pair is as good as any other, in a message and in a question', async () => {
+  const turnId = await storeCapture(service, 'r-\0-\ud800');
+  await send(service, 'turnCaptured', turnId, capturedTurn({ responseId: 'r-\0-\ud800' }));
+  await until(async () => (await story('r-\0-\ud800')) !== null);
+  expect(await story('\0')).toBeNull();
+  expect(await story('\udc00')).toBeNull();
+});
+
 test('D73: everything twice, the judgement first and a different one later: one decision, one sample', async () => {
   const turnId = await storeCapture(service, 'r-2');
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-2', evalScore: 1 }));

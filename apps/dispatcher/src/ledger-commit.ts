@@ -121,8 +121,13 @@ export async function commit(prisma: PrismaClient, changes: Changes, now: Date):
   return new Set(stored.map((row) => row.id));
 }
 
-/** PostgreSQL stores neither the NUL character nor half a surrogate pair; a judge's reply may hold both. */
 function storable(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
-  return typeof value === 'string' ? value.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : value;
+  return typeof value === 'string' ? storableText(value) : value;
 }
+
+/**
+ * A text as PostgreSQL holds it: neither the NUL character nor half a surrogate pair can be stored or asked for, and a judge's reply,
+ * an engine's response id or a path of a client may hold both.
+ */
+export const storableText = (text: string): string => text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');

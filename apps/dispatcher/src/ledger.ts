@@ -5,7 +5,7 @@ import { storyOf } from './core/story';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
 import { Prisma } from './generated/client';
-import { commit, type Changes } from './ledger-commit';
+import { commit, storableText, type Changes } from './ledger-commit';
 
 /** Two writers of one turn are rare, and each round lets one of them through. */
 const MAX_ROUNDS = 20;
@@ -77,9 +77,10 @@ export class Ledger {
 
   /** The story of a turn by its own id or its response's; `null` when the tenant has no such turn. */
   async story(tenant: string, id: string): Promise<TurnStory | null> {
+    const name = storableText(id);
     return this.database.run(async (prisma) => {
       const turn = await prisma.turn.findFirst({
-        where: { tenant, OR: [{ id }, { responseId: id }] },
+        where: { tenant, OR: [{ id: name }, { responseId: name }] },
         orderBy: { createdAt: 'desc' },
       });
       if (turn === null) return null;
