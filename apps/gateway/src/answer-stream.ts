@@ -85,7 +85,11 @@ export class AnswerStream {
     } catch (error) {
       return this.broken(error);
     }
-    if (!this.hasData) throw new HindcastError('engine-invalid-response', 'the engine sent no answer');
+    if (!this.hasData) {
+      const detail = 'the engine sent no answer';
+      if (this.client.hasStarted) return this.ending('failed', detail);
+      throw new HindcastError('engine-invalid-response', detail);
+    }
     if (this.reportedError) return this.ending('failed', 'the engine reported an error');
     if (!this.isFinished && !this.isDone) return this.ending('failed', 'the engine broke off the answer');
     return this.ending('complete', 'complete');
@@ -124,6 +128,8 @@ export class AnswerStream {
     if (event.data === null) return this.takeBlank(event);
     if (isDone(event)) {
       this.isDone = true;
+      // The end of nothing is no answer, and would pass for one.
+      if (!this.hasData) return;
       return this.send(event.raw);
     }
     const chunk = parseChunk(event.data);

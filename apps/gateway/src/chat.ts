@@ -191,7 +191,10 @@ export class Chat {
   /** The engine's error with its status, in OpenAI's shape. */
   private async passError(routed: RoutedResponse, reply: FastifyReply): Promise<void> {
     const bytes = await this.wholeBody(routed);
-    const { status, body } = engineErrorResponse(routed.response.statusCode, bytes.toString('utf8'));
+    const { status, body } = engineErrorResponse(
+      routed.response.statusCode,
+      this.withoutEngineKey(bytes.toString('utf8')),
+    );
     const retryAfter = routed.response.headers['retry-after'];
     if (retryAfter) void reply.header('retry-after', String(retryAfter));
     this.log.warn('engine.refused', { status: routed.response.statusCode, model: routed.model });
@@ -210,11 +213,17 @@ export class Chat {
     }
     const { status, body } =
       error instanceof EngineRefusal
-        ? { status: reportedStatus(error.reported), body: reportedBody(error.reported) }
+        ? { status: reportedStatus(error.reported), body: this.withoutEngineKey(reportedBody(error.reported)) }
         : { status: httpErrorOf(error).status, body: JSON.stringify(httpErrorOf(error).body) };
     this.metrics.request(status);
     this.log.warn('engine.failed', { status, error });
     reply.raw.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+  }
+
+  /** Servers that refuse a key like to quote it. */
+  private withoutEngineKey(text: string): string {
+    const key = this.config.POLICY_API_KEY;
+    return key ? text.replaceAll(key, '***') : text;
   }
 
   private async sendError(reply: FastifyReply, status: number, body: string): Promise<void> {

@@ -105,6 +105,24 @@ describe('engine failures and clients that leave', () => {
     }
   });
 
+  it.each(['data: [DONE]\n\n', ': ping\n\n', ': ping\n\ndata: [DONE]\n\n'])(
+    'a stream of only %j is an error and no answer',
+    async (stream) => {
+      engine.script = (call) => {
+        engine.openStream(call);
+        call.response.end(stream);
+      };
+      const response = await gateway.chat({ messages: userSays('x'), stream: true });
+      const text = await response.text();
+      expect(text).not.toContain('[DONE]');
+      expect(text).toContain('"the engine sent no answer"');
+      // A comment has begun the answer, with its turn.
+      const turnId = response.headers.get('x-hindcast-turn-id');
+      expect([response.status, turnId !== null]).toEqual(stream.startsWith(':') ? [200, true] : [502, false]);
+      if (turnId) expect((await bus.messageOf('turnClosed', turnId)).body.reason).toBe('failed');
+    },
+  );
+
   it('an engine that never answers is a 504', async () => {
     engine.script = () => undefined;
     const response = await gateway.chat({ messages: userSays('x') });
@@ -335,6 +353,20 @@ describe('request limits, keys and what stays inside', () => {
       expect(((await response.json()) as ErrorShape).error.code).toBe('unauthorized');
     },
   );
+
+  it('does not show a client the engine’s key that the engine quotes', async () => {
+    const { script } = engine;
+    engine.script = (call) => sendJson(call.response, 401, { error: { message: `no such key: engine-key` } });
+    const whole = await gateway.chat({ messages: userSays('x') }, asAnn);
+    expect(await whole.text()).toContain('no such key: ***');
+    engine.script = (call) => {
+      engine.openStream(call);
+      call.response.end('data: {"error":{"message":"no such key: engine-key","code":401}}\n\n');
+    };
+    const streamed = await gateway.chat({ messages: userSays('x'), stream: true }, asAnn);
+    expect([streamed.status, await streamed.text()]).toEqual([401, expect.stringContaining('no such key: ***')]);
+    engine.script = script;
+  });
 
   it('D55 takes 5 MB, D54 refuses what is over the limit with 413', async () => {
     const big = await gateway.chat({ messages: userSays('x'.repeat(5_000_000)) }, asAnn);

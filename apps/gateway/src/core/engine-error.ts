@@ -30,17 +30,23 @@ export function streamError(outcome: 'failed' | 'malformed', detail: string): Ui
 
 /**
  * Status and body for an engine's error response. A body in OpenAI's shape is passed on as it is; vLLM's older flat form is put
- * into that shape. A server error whose body is no error object is the engine's own failure: 502.
+ * into that shape. A server error whose body is no error object is the engine's own failure: 502. So is a status that is neither an
+ * answer nor an error, like a redirect: a client would take it for something that it is to act on.
  */
 export function engineErrorResponse(status: number, text: string): { readonly status: number; readonly body: string } {
+  if (status < 400 || status > 599) {
+    const message = `the engine answered ${status}`;
+    return { status: 502, body: JSON.stringify(errorBody(message, 'server_error', 'engine-invalid-response')) };
+  }
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
     body = null;
   }
-  if (isObject(body) && isObject(body['error'])) return { status, body: text };
-  const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+  if (isObject(body) && isObject(body['error']) && typeof body['error']['message'] === 'string')
+    return { status, body: text };
+  const type = errorType(status);
   const message = isObject(body) ? (body['message'] ?? body['error'] ?? body['detail']) : null;
   if (message !== null && message !== undefined) {
     const shown = typeof message === 'string' ? message : JSON.stringify(message);
@@ -57,6 +63,13 @@ export function engineErrorResponse(status: number, text: string): { readonly st
       errorBody(text.slice(0, SHOWN_CHARS) || `the engine answered ${status}`, type, String(status)),
     ),
   };
+}
+
+function errorType(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
 /** Status for an error that an engine reported as the first event of a stream. */

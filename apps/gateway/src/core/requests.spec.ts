@@ -100,11 +100,27 @@ describe('engineErrorResponse', () => {
     },
     { status: 503, text: 'down', expected: 503, message: 'down' },
     { status: 503, text: '', expected: 503, message: 'the engine answered 503' },
+    { status: 400, text: '{"error":{}}', expected: 400, message: '{}' },
+    ...[204, 299, 302, 999].map((status) => ({
+      status,
+      text: '{"error":{"message":"moved"}}',
+      expected: 502,
+      message: `the engine answered ${status}`,
+    })),
   ])('D22 $status $text', ({ status, text, expected, message }) => {
     const response = engineErrorResponse(status, text);
     expect(response.status).toBe(expected);
     expect(JSON.parse(response.body)).toMatchObject({ error: { message } });
   });
+  it.each([
+    [401, 'authentication_error'],
+    [403, 'permission_error'],
+    [429, 'rate_limit_error'],
+    [404, 'invalid_request_error'],
+    [503, 'server_error'],
+  ])('type of a bare %i', (status, type) =>
+    expect(JSON.parse(engineErrorResponse(status, '').body)).toMatchObject({ error: { type } }),
+  );
   it.each([
     [{ code: 400 }, 400],
     [{ code: 'x' }, 502],
