@@ -250,7 +250,9 @@ describe('the same plain ops on TensorFlow.js itself', () => {
       const sample = trainingSample({ reward: -1, rolloutLogProbs: Float32Array.of(-9, -8, -12, -11) });
       const recorded = await step([sample], settings, modelOf(onnx, settings));
       const eager = await step([sample], settings, modelOf(backend, settings));
-      for (const [name, value] of Object.entries(recorded.metrics)) expect(eager.metrics[name]).toBeCloseTo(value, 4);
+      // Relative for large metrics: the gradient norm of random ids depends on how sure the model is.
+      for (const [name, value] of Object.entries(recorded.metrics))
+        expect(Math.abs(eager.metrics[name]! - value)).toBeLessThan(5e-5 * Math.max(1, Math.abs(value)));
       expect(recorded.metrics['entropy']).toBeGreaterThan(0);
       const uploaded = tf.memory().numTensors;
       await step([sample], settings, modelOf(backend, settings));
