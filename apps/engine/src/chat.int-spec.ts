@@ -260,3 +260,17 @@ describe('refusals', () => {
     expect(answer.body.error.message).toBeTruthy();
   });
 });
+
+it('refuses tool arguments that are nested too deep to read', async () => {
+  const args = '['.repeat(20_000) + ']'.repeat(20_000);
+  const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }];
+  const { status, body } = await post(chat, {
+    ...asked,
+    messages: [
+      ...messages,
+      { role: 'assistant', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'c', content: 'x' },
+    ],
+  });
+  expect([status, body.error.message]).toEqual([400, 'The messages are nested too deeply.']);
+});

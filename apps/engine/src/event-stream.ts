@@ -1,6 +1,10 @@
 import { setMaxListeners } from 'node:events';
+import { HttpException } from '@nestjs/common';
 import type { Log } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
+
+/** nginx's status for it: nobody reads it, and a client that leaves is no failure of the engine. */
+const CLIENT_CLOSED_REQUEST = 499;
 
 /** An aborted signal as soon as the client is gone before its answer is complete. */
 export function clientSignal(reply: FastifyReply): AbortSignal {
@@ -8,7 +12,8 @@ export function clientSignal(reply: FastifyReply): AbortSignal {
   // One listener per choice.
   setMaxListeners(0, controller.signal);
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new Error('the client closed the connection'));
+    if (!reply.raw.writableFinished)
+      controller.abort(new HttpException('the client closed the connection', CLIENT_CLOSED_REQUEST));
   });
   return controller.signal;
 }

@@ -100,6 +100,9 @@ export function renderConversation(template: Pick<ChatTemplate, 'render'>, field
       templateArguments: fields.chat_template_kwargs ?? {},
     });
   } catch (error) {
+    // Tool arguments are JSON in a text, of any depth.
+    if (error instanceof RangeError)
+      throw new RequestError('BadRequestError', 'The messages are nested too deeply.', 'messages');
     throw new RequestError('BadRequestError', error instanceof Error ? error.message : String(error), 'messages');
   }
   return continues ? cutBehindLastMessage(text, messages) : text;
