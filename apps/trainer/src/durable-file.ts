@@ -1,4 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
+import { z } from 'zod';
 
 /** A rename or removal is durable once its folder is on disk. */
 export async function flushFolder(path: string): Promise<void> {
@@ -17,5 +18,21 @@ export async function readIfPresent(path: string): Promise<string | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
+  }
+}
+
+/**
+ * What a JSON file of ours holds, or `null` when there is none.
+ *
+ * @throws RangeError that names the file when it cannot be read as that
+ */
+export async function readJsonIfPresent<S extends z.ZodType>(path: string, schema: S): Promise<z.infer<S> | null> {
+  const text = await readIfPresent(path);
+  if (text === null) return null;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new RangeError(`${path} is damaged: ${why}`, { cause: error });
   }
 }

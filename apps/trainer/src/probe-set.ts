@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
 import { ChatTemplate, loadTokenizer, writeAtomically } from '@hindcast/language-model';
 import { CollectedPrompts, ProbePromptsFile, collectPrompts, conversations } from './core/probe-prompts';
-import { readIfPresent } from './durable-file';
+import { readJsonIfPresent } from './durable-file';
 
 export interface ProbeSetOptions {
   readonly modelDir: string;
@@ -26,15 +25,17 @@ export class ProbeSet {
 
   static async open(options: ProbeSetOptions): Promise<ProbeSet> {
     const path = options.file ?? join(options.modelDir, 'probe_prompts.json');
-    const text = options.file === undefined ? await readIfPresent(path) : await readFile(path, 'utf8');
-    if (text === null) {
-      const collected = await readIfPresent(join(options.policyDir, 'probe-prompts.json'));
-      return new ProbeSet(options, false, collected === null ? [] : CollectedPrompts.parse(JSON.parse(collected)));
+    const file = await readJsonIfPresent(path, ProbePromptsFile).catch((cause: unknown) => {
+      throw new HindcastError('config-invalid', (cause as Error).message, { cause });
+    });
+    if (file === null) {
+      if (options.file !== undefined)
+        throw new HindcastError('config-invalid', `PROBE_PROMPTS_FILE: there is no ${path}`);
+      const collected = await readJsonIfPresent(join(options.policyDir, 'probe-prompts.json'), CollectedPrompts);
+      return new ProbeSet(options, false, collected ?? []);
     }
-    const file = ProbePromptsFile.safeParse(JSON.parse(text));
-    if (!file.success) throw new HindcastError('config-invalid', `${path}: ${file.error.message}`);
     const [tokenizer, template] = [await loadTokenizer(options.modelDir), await ChatTemplate.load(options.modelDir)];
-    const ids = conversations(file.data).map((messages) => tokenizer.encode(template.render(messages)));
+    const ids = conversations(file).map((messages) => tokenizer.encode(template.render(messages)));
     return new ProbeSet(
       options,
       true,

@@ -136,12 +136,25 @@ describe('VersionStore', () => {
     );
   });
 
-  it('refuses a folder whose manifest is broken, and lets go of the lock', async () => {
+  it.each([
+    { path: 'v000001/manifest.json', text: '{}' },
+    { path: 'v000001/manifest.json', text: '{"v' },
+    { path: 'v000001/manifest.json', text: null },
+    { path: 'numbering.json', text: '' },
+    { path: 'numbering.json', text: '{"v":1,"above":-1}' },
+  ])('refuses a folder whose $path holds $text, names it, and lets go of the lock', async ({ path, text }) => {
     mkdirSync(join(folder, 'v000001'));
-    writeFileSync(join(folder, 'v000001', 'manifest.json'), '{}');
-    await expect(open()).rejects.toThrow(/v000001.*is not a manifest/);
+    if (text !== null) writeFileSync(join(folder, path), text);
+    await expect(open()).rejects.toThrow(`${join(folder, path)} is ${text === null ? 'missing' : 'damaged'}`);
     rmSync(join(folder, 'v000001'), { recursive: true });
+    rmSync(join(folder, 'numbering.json'), { force: true });
     await open();
+  });
+
+  it('names a batch to rebuild that is damaged', async () => {
+    const store = await open();
+    writeFileSync(join(folder, 'next-batch.json'), '{"v');
+    await expect(store.nextBatch()).rejects.toThrow(`${join(folder, 'next-batch.json')} is damaged`);
   });
 
   it('deletes old weights, never a manifest or the record of a step', async () => {

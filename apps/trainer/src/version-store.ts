@@ -23,7 +23,7 @@ import type { Adapter } from './core/policy-model';
 import { INITIAL_PROGRESS, type Progress } from './core/progress';
 import type { StepRecord } from './core/step-record';
 import type { TrainingState } from './core/train-step';
-import { flushFolder, readIfPresent } from './durable-file';
+import { flushFolder, readJsonIfPresent } from './durable-file';
 import { PolicyLock } from './policy-lock';
 
 const MANIFEST = 'manifest.json';
@@ -191,10 +191,8 @@ export class VersionStore {
 
   /** The batch that a step was begun with before a crash; `null` when none is open. */
   async nextBatch(): Promise<NextBatch | null> {
-    const text = await readIfPresent(join(this.folder, NEXT_BATCH));
-    if (text === null) return null;
-    const batch = NextBatch.parse(JSON.parse(text));
-    return batch.turnIds.some((turnId) => this.trained.has(turnId)) ? null : batch;
+    const batch = await readJsonIfPresent(join(this.folder, NEXT_BATCH), NextBatch);
+    return batch?.turnIds.some((turnId) => this.trained.has(turnId)) ? null : batch;
   }
 
   async writeNextBatch(batch: NextBatch): Promise<void> {
@@ -221,16 +219,16 @@ export class VersionStore {
   }
 
   private async load(): Promise<void> {
-    const numbering = await readIfPresent(join(this.folder, NUMBERING));
-    if (numbering !== null) this.floor = Numbering.parse(JSON.parse(numbering)).above;
+    this.floor = (await readJsonIfPresent(join(this.folder, NUMBERING), Numbering))?.above ?? 0;
     for (const name of await readdir(this.folder)) {
       // A version that was being written when the process died was never there.
       if (/^\.v\d+\..*\.tmp$/.test(name)) await rm(join(this.folder, name), { recursive: true, force: true });
       if (!/^v\d{6,}$/.test(name)) continue;
       const path = join(this.folder, name, MANIFEST);
-      const manifest = Manifest.safeParse(JSON.parse(await readFile(path, 'utf8')));
-      if (!manifest.success) throw new RangeError(`${path} is not a manifest: ${manifest.error.message}`);
-      this.remember(manifest.data);
+      const manifest = await readJsonIfPresent(path, Manifest);
+      if (!manifest)
+        throw new RangeError(`${path} is missing: its version cannot be left out, for its turns were trained`);
+      this.remember(manifest);
     }
   }
 
