@@ -105,3 +105,21 @@ test('nobody gets in without the password', async () => {
   const url = await member().open();
   expect(await answers(url.replace(/:[^:@]+@/, ':guess@'))).toBe(false);
 });
+
+test('a damaged connection.json is named, left as it is, and taken up again once it is put back', async () => {
+  const first = member();
+  const url = await first.open();
+  await first.leave();
+  const file = path.join(dataDir, 'postgres', 'connection.json');
+  const good = readFileSync(file, 'utf8');
+  await writeFile(file, '{"user');
+  const reports: unknown[] = [];
+  const second = new EmbeddedPostgres(dataDir, (_, { error }: { error?: unknown }) => void reports.push(error));
+  servers.push(second);
+  const opening = second.open();
+  await eventually(() => Promise.resolve(reports.length > 0));
+  expect((reports[0] as Error).message).toContain(`${file} is damaged`);
+  expect(readFileSync(file, 'utf8')).toBe('{"user');
+  await writeFile(file, good);
+  expect(new URL(await opening).password).toBe(new URL(url).password);
+});

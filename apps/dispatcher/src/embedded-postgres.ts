@@ -273,8 +273,15 @@ export class EmbeddedPostgres {
   }
 
   private async remembered(): Promise<Connection | null> {
-    const text = await readFile(path.join(this.folder, 'connection.json'), 'utf8').catch(() => null);
-    return text === null ? null : (JSON.parse(text) as Connection);
+    const file = path.join(this.folder, 'connection.json');
+    const text = await readFile(file, 'utf8').catch(() => null);
+    if (text === null) return null;
+    try {
+      return JSON.parse(text) as Connection;
+    } catch (cause) {
+      // Not made anew: the password in it is the only one that opens the ledger.
+      throw new Error(`${file} is damaged; put it back from a copy`, { cause });
+    }
   }
 
   private async remember(connection: Connection): Promise<void> {
