@@ -247,11 +247,15 @@ export class EmbeddedPostgres {
         ...options,
         stdio: ['pipe', 'ignore', 'pipe'],
       });
+      let said = '';
+      single.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
+      // A server that ends before it has read says why on its standard error.
+      single.stdin.on('error', () => undefined);
       single.stdin.end(
         `ALTER ROLE ${connection.user} PASSWORD '${connection.password}'\nCREATE DATABASE ${connection.database}\n`,
       );
       const [code] = (await once(single, 'exit')) as [number | null];
-      if (code !== 0) throw new Error(`PostgreSQL's single-user mode ended with code ${code}`);
+      if (code !== 0) throw new Error(`PostgreSQL's single-user mode ended with code ${code}: ${said.trim()}`);
       await writeFile(path.join(fresh, 'connection.json'), JSON.stringify(connection), { mode: 0o600 });
       await rename(fresh, this.folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
