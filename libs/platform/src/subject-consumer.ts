@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durableName, type AppName } from '@hindcast/contracts';
 import {
@@ -78,6 +79,8 @@ export class SubjectConsumer {
     private readonly services: Services,
   ) {
     this.durable = durableName(options.app, options.subject);
+    // One listener per message in hand; Node's limit of ten would print a warning about a leak.
+    setMaxListeners(0, this.shutdown.signal);
     services.nats.onDisconnected(() => this.stopPulls());
     this.exportLag();
   }
