@@ -224,7 +224,8 @@ describe('publication', () => {
     bench.engine.logProb = -1;
     await batch();
     await bench.serves(2);
-    expect(bench.manifests()[1]).toMatchObject({ version: 2, parent: 0, state: 'published' });
+    await until(() => bench.manifests()[1]?.state === 'published');
+    expect(bench.manifests()[1]).toMatchObject({ version: 2, parent: 0 });
   });
 
   it('D59: refuses a version that drifted too far from the base model, in nats per probe answer', async () => {

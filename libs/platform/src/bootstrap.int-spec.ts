@@ -74,16 +74,8 @@ describe('the HTTP edge', () => {
       415,
       'invalid-request',
     ],
-    ...[257, 100_000].map(
-      (depth) =>
-        [
-          `${depth} levels`,
-          '/echo',
-          { method: 'POST', headers: json, body: nested(depth) },
-          400,
-          'invalid-request',
-        ] as const,
-    ),
+    ['257 levels', '/echo', { method: 'POST', headers: json, body: nested(257) }, 400, 'invalid-request'],
+    ['100000 levels', '/echo', { method: 'POST', headers: json, body: nested(100_000) }, 400, 'invalid-request'],
     ['a URL that cannot be decoded', '/%zz', {}, 400, 'invalid-request'],
     ['an error of ours', '/ledger', {}, 503, 'ledger-unavailable'],
     ['a bug', '/secret', {}, 500, 'internal'],

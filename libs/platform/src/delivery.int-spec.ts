@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { getMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContractViolation, DependencyUnavailable, contracts, deadSubject } from '@hindcast/contracts';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -64,15 +63,6 @@ it('hands a message over with its context and acknowledges it', async () => {
     subject,
     messageId: `sample.${message.turnId}`,
   });
-});
-
-it('lets every message in hand listen for the shutdown, without a warning about a leak', async () => {
-  let listeners = -1;
-  handle = async (_, { shutdown }) => void (listeners = getMaxListeners(shutdown));
-  await bus.publish('sampleReady', sampleMessage());
-  await until(() => listeners >= 0);
-  expect(listeners).toBe(0);
-  await idle();
 });
 
 it('stores one message of an id', async () => {
