@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { HindcastError } from '@hindcast/contracts';
 import type { ClientConnection } from './client-connection';
 import type { CompletedAnswer } from './core/answer';
@@ -9,6 +10,8 @@ import { engineError } from './engine-client';
 
 /** How long the end of an answer is held back for its capture to be stored. */
 export const HOLD_MS = 250;
+/** How long an engine may take from the finished answer to the end of its stream: usage and end mark come at once, or never. */
+const TAIL_MS = 2_000;
 
 /** How a streamed answer ended. */
 export interface StreamEnding {
@@ -36,6 +39,8 @@ export class AnswerStream {
   private held: Uint8Array[] | null = null;
   private holdTimer: NodeJS.Timeout | null = null;
   private holdOver: Promise<void> = Promise.resolve();
+  private tailTimer: NodeJS.Timeout | null = null;
+  private abandon: () => void = () => undefined;
   private isHoldSpent = false;
   private writing: Promise<void> = Promise.resolve();
   private beforeStart: Uint8Array[] = [];
@@ -60,10 +65,7 @@ export class AnswerStream {
    * @returns `null` when the client went away before the answer began
    * @throws HindcastError or EngineRefusal while nothing was sent yet: the client can still get a status
    */
-  async relay(
-    body: AsyncIterable<Uint8Array>,
-    store: (ending: StreamEnding) => Promise<void>,
-  ): Promise<StreamEnding | null> {
+  async relay(body: Readable, store: (ending: StreamEnding) => Promise<void>): Promise<StreamEnding | null> {
     const ending = await this.read(body);
     if (!ending) return null;
     // An engine that reported its error has told the client itself.
@@ -77,13 +79,17 @@ export class AnswerStream {
     return ending;
   }
 
-  private async read(body: AsyncIterable<Uint8Array>): Promise<StreamEnding | null> {
+  private async read(body: Readable): Promise<StreamEnding | null> {
+    this.abandon = () => void body.destroy(new Error('the engine did not end the stream of a finished answer'));
     try {
-      for await (const chunk of body) for (const event of this.parser.push(chunk)) await this.take(event);
+      for await (const chunk of body as AsyncIterable<Uint8Array>)
+        for (const event of this.parser.push(chunk)) await this.take(event);
       const rest = this.parser.end();
       if (rest) await this.take(rest);
     } catch (error) {
       return this.broken(error);
+    } finally {
+      if (this.tailTimer) clearTimeout(this.tailTimer);
     }
     if (!this.hasData) {
       const detail = 'the engine sent no answer';
@@ -171,6 +177,7 @@ export class AnswerStream {
 
   private startHold(): void {
     this.held = [];
+    this.tailTimer = setTimeout(this.abandon, TAIL_MS);
     this.holdOver = new Promise((resolve) => {
       this.holdTimer = setTimeout(() => {
         void this.release();

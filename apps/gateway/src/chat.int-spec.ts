@@ -109,6 +109,17 @@ describe('chat: capture and pairing', () => {
     expect(seen).toEqual(['', 'one', ' two', ' three', ' four']);
   });
 
+  it('an engine that never ends the stream of a finished answer costs neither the capture nor the client', async () => {
+    engine.script = (call) => {
+      engine.openStream(call);
+      for (const event of engine.events(call, answerOf('done, but open')).slice(0, -1)) call.response.write(event);
+    };
+    const response = await gateway.chat({ messages: userSays('and then?'), stream: true });
+    expect(dataOf(await response.text()).join('')).toContain(' open');
+    const { body } = await bus.messageOf('turnCaptured', response.headers.get('x-hindcast-turn-id')!);
+    expect(body).toMatchObject({ untrainable: null, finishReason: 'stop' });
+  });
+
   it('cuts only what Hindcast asked for', async () => {
     await (await gateway.chat({ messages: userSays('a'), stream: true })).text();
     expect(engine.calls[0]!.body).toMatchObject({

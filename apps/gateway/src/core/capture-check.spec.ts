@@ -51,6 +51,11 @@ describe('checkCapture', () => {
     { why: 'several choices', change: { choices: 2 }, reason: 'multiple-choices' },
     { why: 'no finish reason', change: { finishReason: null }, reason: 'malformed-stream' },
     { why: 'the length limit', change: { finishReason: 'length' }, reason: 'truncated' },
+    {
+      why: 'a content of no known type',
+      change: { message: { role: 'assistant', content: 5 } },
+      reason: 'malformed-stream',
+    },
     { why: 'a content filter', change: { finishReason: 'content_filter' }, reason: 'content-filter' },
     { why: 'nothing at all', change: { message: { content: '' }, responseIds: null }, reason: 'empty-answer' },
   ])('refuses $why: $reason', ({ change, reason }) => {

@@ -27,6 +27,9 @@ export function checkCapture(answer: CompletedAnswer, offPolicy: string | null):
   if (answer.choices !== 1) return refuse('multiple-choices', `${answer.choices} choices`);
   if (answer.finishReason === null) return refuse('malformed-stream', 'no finish_reason');
   if (answer.finishReason === 'content_filter') return refuse('content-filter', 'finish_reason content_filter');
+  const { content } = answer.message;
+  if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content))
+    return refuse('malformed-stream', `the content is a ${typeof content}`);
   if (!hasSubstance(answer.message) && (responseIds?.length ?? 0) === 0)
     return refuse('empty-answer', 'no text and no ids');
   if (!responseIds || responseIds.length === 0) return refuse('no-token-ids', 'the engine gave no ids of the answer');
