@@ -2,7 +2,7 @@
 export const demoPreset: Readonly<Record<string, string>> = {
   BATCH_SIZE: '4',
   BATCH_MIN: '4',
-  LEARNING_RATE: '9e-3',
+  LEARNING_RATE: '1e-2',
   LR_SUCCESS_FACTOR: '0.25',
   TUNING: 'lora',
   LORA_RANK: '8',
