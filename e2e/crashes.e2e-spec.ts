@@ -5,7 +5,7 @@ import { status, whenSettled } from '../apps/simulator/src/ledger';
 import { runSession } from '../apps/simulator/src/session';
 import type { App, Stack } from '../apps/simulator/src/stack/stack';
 import { manifests } from './manifests';
-import { startTemporaryStack } from './stack';
+import { endTemporaryStack, startTemporaryStack } from './stack';
 
 // A process that dies at the worst moment, each of them in turn, and is started again: nothing is lost, nothing trained twice.
 describe('kill -9', () => {
@@ -17,7 +17,7 @@ describe('kill -9', () => {
   beforeAll(async () => {
     stack = await startTemporaryStack({ feedback: 'explicit' });
   });
-  afterAll(() => stack.stop());
+  afterAll(() => endTemporaryStack(stack));
 
   /** One session; the client waits while the gateway is away. */
   async function session(): Promise<void> {

@@ -6,7 +6,7 @@ import { status } from '../apps/simulator/src/ledger';
 import { runDemo } from '../apps/simulator/src/run-demo';
 import type { Stack } from '../apps/simulator/src/stack/stack';
 import { manifests } from './manifests';
-import { startTemporaryStack, turnStory } from './stack';
+import { endTemporaryStack, startTemporaryStack, turnStory } from './stack';
 
 // From HTTP requests to new weights being served, all processes real.
 describe('a short demo', () => {
@@ -30,7 +30,7 @@ describe('a short demo', () => {
     running = false;
     await chatting;
   });
-  afterAll(() => stack.stop());
+  afterAll(() => endTemporaryStack(stack));
 
   it('trains and publishes versions, and its books balance', async () => {
     expect(report.versions).toBeGreaterThanOrEqual(1);

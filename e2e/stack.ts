@@ -1,6 +1,6 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { startStack, type StartOptions } from '../apps/simulator/src/start-stack';
 import type { Stack } from '../apps/simulator/src/stack/stack';
 
@@ -24,4 +24,11 @@ export async function turnStory(stack: Stack, id: string): Promise<Record<string
   const response = await fetch(`${stack.gatewayUrl}/v1/turns/${id}`);
   if (!response.ok) throw new Error(`/v1/turns/${id} answered ${response.status}`);
   return (await response.json()) as Record<string, unknown>;
+}
+
+/** Ends it and removes its data. */
+export async function endTemporaryStack(stack: Stack | undefined): Promise<void> {
+  if (!stack) return;
+  await stack.stop();
+  rmSync(dirname(stack.policyDir), { recursive: true, force: true });
 }

@@ -16,5 +16,5 @@ const child = spawn(
 );
 // A terminal sends Ctrl-C to the whole group; a `kill` reaches only this process and is passed on.
 process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => child.kill('SIGTERM'));
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -4,7 +4,7 @@ import type { Method } from './core/report';
 import type { Feedback } from './core/user';
 import { Progress, say } from './progress';
 import { demoPreset } from './stack/preset';
-import { Stack } from './stack/stack';
+import { killEverything, Stack } from './stack/stack';
 
 /** Built to apps/simulator/dist. */
 export const root = resolve(__dirname, '../../..');
@@ -59,9 +59,18 @@ export async function startStack(options: StartOptions): Promise<Stack> {
 
 /** Runs `task` with a stack; the stack ends with it, however it ends. */
 export async function withStack<T>(options: StartOptions, task: (stack: Stack) => Promise<T>): Promise<T> {
+  let asked = 0;
   const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Interrupted(signal)));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        // Whoever asks twice does not want to wait for an orderly end.
+        if (asked++ > 0) killEverything();
+        reject(new Interrupted(signal));
+      });
+    }
   });
+  // A terminal that was closed takes no more lines.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   interrupted.catch(() => undefined);
   const starting = startStack(options);
   try {
@@ -80,7 +89,7 @@ export async function withStack<T>(options: StartOptions, task: (stack: Stack) =
 
 /** A person or a supervisor ended the program. */
 export class Interrupted extends Error {
-  constructor(readonly signal: 'SIGINT' | 'SIGTERM') {
+  constructor(readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super(signal);
   }
 }

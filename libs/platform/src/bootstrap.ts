@@ -99,6 +99,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (bus) await app.startAllMicroservices();
     state.started = true;
     announce({ event: 'ready', app: options.app, pid: process.pid, port });
+    // Who serves without the bus says what is missing all the same.
+    if (bus && options.waitForBus === false) void busAnswers(nats, config.NATS_URL, options.app, announce);
     return {
       port,
       app,

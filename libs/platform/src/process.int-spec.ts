@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { contracts } from '@hindcast/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { Bus } from './bus';
@@ -43,20 +44,28 @@ afterEach(async () => {
 it('dead-letters, before its handler, a message that killed its worker at every delivery', async () => {
   const message = sampleMessage('die');
   await bus.publish('sampleReady', message);
-  for (let delivery = 1; delivery <= 3; delivery++) {
-    const victim = await worker();
-    expect(await victim.ended()).toBe('SIGKILL');
-    expect(victim.lines.filter((line) => line.event === 'handling')).toEqual([
-      { event: 'handling', turnId: message.turnId, deliveries: delivery },
-    ]);
+  const isBuried = async (): Promise<boolean> => (await deadLetters(connection)).length === 1;
+  const victims: Worker[] = [];
+  while (!(await isBuried())) {
+    const last = victims.at(-1)?.child;
+    if (!last || last.signalCode !== null) {
+      victims.push(startWorker(server.url));
+      workers.push(victims.at(-1)!);
+    }
+    await sleep(50);
   }
-  const survivor = await worker();
-  await until(async () => (await deadLetters(connection)).length === 1);
   await until(async () => (await lag(connection, 'trainer', subject)) === 0);
-  expect(survivor.lines.some((line) => line.event === 'handling')).toBe(false);
-  expect(await deadLetters(connection)).toMatchObject([
-    { code: 'max-deliveries', deliveries: 4, turnId: message.turnId },
-  ]);
+  // Each worker handled it at most once. A delivery on its way to a worker that has just died counts, though no handler saw it.
+  const handled = victims.map(({ lines }) => lines.filter((line) => line.event === 'handling'));
+  expect(handled.every((lines) => lines.length <= 1)).toBe(true);
+  const deliveries = handled.flat().map((line) => line.deliveries!);
+  expect(deliveries[0]).toBe(1);
+  expect(deliveries).toEqual([...new Set(deliveries)].sort());
+  expect(Math.max(...deliveries)).toBeLessThanOrEqual(3);
+  expect(handled.at(-1)).toEqual([]);
+  const [letter] = await deadLetters(connection);
+  expect(letter).toMatchObject({ code: 'max-deliveries', turnId: message.turnId });
+  expect(letter!.deliveries).toBe(4);
 });
 
 it('handles again what was handled but not acknowledged when the worker died', async () => {

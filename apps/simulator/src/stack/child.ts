@@ -10,9 +10,14 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Characters of standard error that are kept. */
+const LAST_WORDS = 1_000;
+
 /** One process that this program started, with its output in a log file. */
 export class Child {
   ending: Ending | null = null;
+  /** The last of what it wrote to standard error: what it says about its own end. */
+  lastWords = '';
   private readonly ended: Promise<void>;
 
   private constructor(
@@ -20,6 +25,10 @@ export class Child {
     readonly process: ChildProcess,
     readonly logFile: string,
   ) {
+    process.stderr?.on(
+      'data',
+      (chunk: Buffer) => (this.lastWords = (this.lastWords + chunk.toString()).slice(-LAST_WORDS)),
+    );
     this.ended = once(process, 'exit').then(([code, signal]) => {
       this.ending = { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });

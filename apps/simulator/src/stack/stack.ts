@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../config';
 import { Child } from './child';
+import { lockFolder } from './folder-lock';
 import { startNatsServer } from './nats-server';
 import { freeOrAny } from './ports';
 
@@ -36,6 +37,11 @@ export interface StackOptions {
   readonly onStarted?: (app: App | 'nats-server', started: number, of: number) => void;
 }
 
+/** Stacks that have been started in this program and not stopped. */
+const live = new Set<Stack>();
+/** Kills every process that this program has started. */
+export const killEverything = (): void => live.forEach((stack) => stack.killAll());
+
 /** Every process of Hindcast on this machine. */
 export class Stack {
   private readonly children: Child[] = [];
@@ -43,12 +49,14 @@ export class Stack {
   private readonly settings = new Map<App, Record<string, string>>();
   private readonly ports = new Map<App, number>();
   private readonly endedByUs = new Set<Child>();
+  private lock: { release(): void } | null = null;
 
   private constructor(private readonly options: StackOptions) {}
 
   /** Starts all of it; when one part does not start, ends the others and throws. */
   static async start(options: StackOptions): Promise<Stack> {
     const stack = new Stack(options);
+    live.add(stack);
     try {
       await stack.startAll();
       return stack;
@@ -99,16 +107,25 @@ export class Stack {
     return join(this.options.dataDir, 'env', `${app}.env`);
   }
 
+  /** Kills everything at once. For a person who cannot wait. */
+  killAll(): void {
+    for (const child of this.children) if (!child.ending) child.process.kill('SIGKILL');
+  }
+
   /** Ends everything, last started first. */
   async stop(): Promise<void> {
     for (const child of [...this.children].reverse()) {
       this.endedByUs.add(child);
       await child.stop();
     }
+    live.delete(this);
+    this.lock?.release();
   }
 
   private async startAll(): Promise<void> {
     const { options } = this;
+    mkdirSync(options.dataDir, { recursive: true });
+    this.lock = lockFolder(options.dataDir);
     for (const folder of ['logs', 'env', 'nats']) mkdirSync(join(options.dataDir, folder), { recursive: true });
     const apps = APPS.filter((app) => app !== 'demo-judge' || options.judgeBaseUrl === undefined);
     const port = async (app: App | 'nats-server'): Promise<number> =>
@@ -137,6 +154,7 @@ export class Stack {
       NATS_URL: natsUrl,
       DATA_DIR: options.dataDir,
       POLICY_DIR: this.policyDir,
+      API_KEYS: '', // the simulated users have none; the stack listens on loopback only
       ...options.settings,
       ...(this.ports.has('engine') ? { POLICY_BASE_URL: `${this.engineUrl}/v1` } : {}),
       ...(options.judgeBaseUrl !== undefined
@@ -168,7 +186,19 @@ export class Stack {
       });
       this.children.push(child);
       this.running.set(app, child);
-      void child.whenEnded().then(() => reject(new Error(`${app} ended before it was ready; see ${child.logFile}`)));
+      void child.whenEnded().then(() => {
+        const why = child.lastWords.trim();
+        reject(
+          new Error(
+            `${app} ended before it was ready; see ${child.logFile}${
+              why === ''
+                ? ''
+                : `
+${why}`
+            }`,
+          ),
+        );
+      });
     });
   }
 
