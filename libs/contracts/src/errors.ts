@@ -12,6 +12,7 @@ export const errorCodes = {
   'not-found': { retry: false },
   'turn-not-found': { retry: false },
   unauthorized: { retry: false },
+  'rate-limited': { retry: true },
   'engine-unreachable': { retry: true },
   'engine-timeout': { retry: true },
   'engine-invalid-response': { retry: true },

@@ -21,6 +21,7 @@ const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'not-found': 404,
   'turn-not-found': 404,
   unauthorized: 401,
+  'rate-limited': 429,
   'engine-unreachable': 502,
   'engine-timeout': 504,
   'engine-invalid-response': 502,
@@ -73,6 +74,7 @@ function codeOfStatus(status: number, message: string): ErrorCode {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 404) return 'not-found';
   if (status === 413) return 'body-too-large';
+  if (status === 429) return 'rate-limited';
   if (status === 503) return 'dependency-unavailable';
   return status < 500 ? 'invalid-request' : 'internal';
 }
