@@ -3,9 +3,8 @@ import { HindcastError } from '@hindcast/contracts';
 import type { ClientConnection } from './client-connection';
 import type { CompletedAnswer } from './core/answer';
 import { ChunkAssembler } from './core/chunk-assembler';
-import { streamError } from './core/engine-error';
+import type { StreamFormat } from './core/client-format';
 import { SseParser, isDone, type SseEvent } from './core/sse-parser';
-import { stripEvent, type AskedFields } from './core/strip-fields';
 import { engineError } from './engine-client';
 
 /** How long the end of an answer is held back for its capture to be stored. */
@@ -51,7 +50,7 @@ export class AnswerStream {
   constructor(
     private readonly client: ClientConnection,
     private readonly headers: Readonly<Record<string, string>>,
-    private readonly asked: AskedFields,
+    private readonly format: StreamFormat,
     private readonly choices: number,
   ) {}
 
@@ -69,8 +68,10 @@ export class AnswerStream {
     const ending = await this.read(body);
     if (!ending) return null;
     // An engine that reported its error has told the client itself.
-    if (ending.outcome !== 'complete' && !this.reportedError && !this.client.isGone)
-      await this.send(streamError(ending.outcome, ending.detail));
+    if (!this.reportedError && !this.client.isGone) {
+      if (ending.outcome !== 'complete') await this.send(this.format.failed(ending.outcome, ending.detail));
+      else if (!this.isDone) await this.send(this.format.done(null));
+    }
     const stored = store(ending);
     await Promise.race([stored, this.holdOver]);
     await this.release();
@@ -136,24 +137,24 @@ export class AnswerStream {
       this.isDone = true;
       // The end of nothing is no answer, and would pass for one.
       if (!this.hasData) return;
-      return this.send(event.raw);
+      return this.send(this.format.done(event));
     }
     const chunk = parseChunk(event.data);
     if (event.event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null)) {
       if (!this.client.hasStarted) throw new EngineRefusal(chunk['error'] ?? chunk);
       this.reportedError = true;
-      return this.send(event.raw);
+      return this.send(this.format.reported(event, chunk['error'] ?? chunk));
     }
     this.hasData = true;
     this.assembler.add(chunk);
-    const raw = this.stripped(event, chunk);
+    const written = this.written(event, chunk);
     if (this.isFinished && !this.held && !this.isHoldSpent) this.startHold();
-    if (raw) await this.send(raw);
+    await this.send(written);
   }
 
-  private stripped(event: SseEvent, chunk: Record<string, unknown>): Uint8Array | null {
+  private written(event: SseEvent, chunk: Record<string, unknown>): readonly Uint8Array[] {
     try {
-      return stripEvent(event, chunk, this.asked);
+      return this.format.chunk(event, chunk);
     } catch (cause) {
       throw new MalformedStream('an event could not be read', { cause });
     }
@@ -161,14 +162,15 @@ export class AnswerStream {
 
   /** Comments keep a waiting client's connection open, so they may begin the answer; other blocks without data may not. */
   private takeBlank(event: SseEvent): Promise<void> | void {
-    if (this.client.hasStarted || event.raw[0] === COLON) return this.send(event.raw);
+    if (this.client.hasStarted || event.raw[0] === COLON) return this.send([event.raw]);
     this.beforeStart.push(event.raw);
   }
 
-  private async send(raw: Uint8Array): Promise<void> {
-    if (this.held) return void this.held.push(raw);
+  private async send(written: readonly Uint8Array[]): Promise<void> {
+    if (this.held) return void this.held.push(...written);
+    if (written.length === 0) return;
     this.client.start(this.headers);
-    const events = [...this.beforeStart.splice(0), raw];
+    const events = [...this.beforeStart.splice(0), ...written];
     this.writing = this.writing.then(async () => {
       for (const bytes of events) await this.client.write(bytes);
     });
@@ -191,7 +193,7 @@ export class AnswerStream {
     this.isHoldSpent = true;
     const events = this.held ?? [];
     this.held = null;
-    for (const event of events) void this.send(event);
+    void this.send(events);
     await this.writing;
   }
 }

@@ -2,6 +2,7 @@ import { Body, Controller, Post, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
 import { Chat } from './chat';
+import { chatFormat } from './core/client-format';
 
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
@@ -15,6 +16,6 @@ export class ChatController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.chat.answer({ tenant, body, headers: request.headers }, reply);
+    await this.chat.answer({ tenant, body, headers: request.headers, format: chatFormat }, reply);
   }
 }

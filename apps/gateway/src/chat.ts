@@ -9,6 +9,7 @@ import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { readCompletion, type CompletedAnswer } from './core/answer';
 import type { AnswerContext } from './core/answer-record';
+import type { ClientFormat } from './core/client-format';
 import { answerPositions, conversationHashes } from './core/canonical-conversation';
 import { engineErrorResponse, errorBody, reportedBody, reportedStatus } from './core/engine-error';
 import { engineRequest, type EngineRequest } from './core/engine-request';
@@ -16,7 +17,6 @@ import { pairTexts } from './core/judge-texts';
 import { samplingOf } from './core/off-policy';
 import { checkRequest, type ChatRequest } from './core/request-check';
 import { sessionFields } from './core/session-fields';
-import { stripFields } from './core/strip-fields';
 import { engineError } from './engine-client';
 import { GatewayMetrics } from './gateway-metrics';
 import { PolicyRouter, type RoutedResponse } from './policy-router';
@@ -27,6 +27,7 @@ export interface ChatCall {
   readonly tenant: string;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
+  readonly format: ClientFormat;
 }
 
 /** What one request needs on its way. */
@@ -38,6 +39,8 @@ interface Exchange {
   readonly promptHash: string;
   /** `null` for a side request: nothing of it is captured. */
   readonly turnId: string | null;
+  /** The turn's id, or one for an answer that is no turn. */
+  readonly answerId: string;
   readonly reply: FastifyReply;
   readonly client: ClientConnection;
 }
@@ -57,17 +60,16 @@ export class Chat {
 
   async answer(call: ChatCall, reply: FastifyReply): Promise<void> {
     const checked = checkRequest(call.body);
-    if (!checked.ok)
-      return this.sendError(
-        reply,
-        400,
-        JSON.stringify(errorBody(checked.message, 'invalid_request_error', 'invalid-request', checked.param)),
-      );
+    if (!checked.ok) {
+      const body = errorBody(checked.message, 'invalid_request_error', 'invalid-request', checked.param);
+      return this.sendError(reply, 400, call.format.error(400, JSON.stringify(body)));
+    }
     const { request } = checked;
     const fields = sessionFields(call.headers, request, this.config.DEFAULT_TURN_TYPE);
     const sessionId = this.sessions.sessionId(call.tenant, fields.rawSessionId);
     const hashes = conversationHashes(call.tenant, request.messages, sha256);
     const isMain = fields.turnType === 'main';
+    const answerId = randomUUID();
     const exchange: Exchange = {
       call,
       request,
@@ -78,7 +80,8 @@ export class Chat {
       }),
       sessionId,
       promptHash: hashes.at(-1)!,
-      turnId: isMain ? randomUUID() : null,
+      turnId: isMain ? answerId : null,
+      answerId,
       reply,
       client: new ClientConnection(reply.raw),
     };
@@ -125,13 +128,14 @@ export class Chat {
     try {
       routed = await this.router.call(request.model ?? null, sent.body, call.headers, abort.signal);
       const { response } = routed;
-      if (response.statusCode !== 200) return await this.passError(routed, reply);
+      if (response.statusCode !== 200) return await this.passError(exchange, routed);
       const type = String(response.headers['content-type'] ?? '');
       const isStream =
         type.includes('text/event-stream') || (request.stream === true && !type.includes('application/json'));
       if (!isStream) return await this.passWhole(exchange, routed);
       const choices = Math.max(1, typeof request['n'] === 'number' ? request['n'] : 1);
-      stream = new AnswerStream(client, this.streamHeaders(exchange), sent.asked, choices);
+      const format = call.format.stream(sent.asked, exchange.answerId);
+      stream = new AnswerStream(client, this.streamHeaders(exchange), format, choices);
       reply.hijack();
       await this.passStream(exchange, routed, stream);
     } catch (error) {
@@ -156,18 +160,8 @@ export class Chat {
   }
 
   private async passWhole(exchange: Exchange, routed: RoutedResponse): Promise<void> {
-    const { reply, sent, client } = exchange;
-    const bytes = await this.wholeBody(routed);
-    let body: unknown;
-    let stripped: string;
-    try {
-      body = JSON.parse(bytes.toString('utf8'));
-      stripped = stripFields(bytes.toString('latin1'), sent.asked, false);
-    } catch (cause) {
-      throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
-    }
-    const answer = readCompletion(body);
-    if (!answer) throw new HindcastError('engine-invalid-response', 'the engine did not answer with a chat completion');
+    const { reply, client } = exchange;
+    const { answer, written } = this.readWhole(exchange, await this.wholeBody(routed));
     const context = this.contextOf(exchange, routed, answer);
     if (context) {
       const stored = this.recorder.complete(context, exchange.promptHash, answer);
@@ -175,7 +169,19 @@ export class Chat {
       void reply.header('x-hindcast-turn-id', context.turnId);
     } else this.metrics.side();
     this.metrics.request(client.isGone ? 499 : 200);
-    if (!client.isGone) await reply.status(200).type('application/json').send(Buffer.from(stripped, 'latin1'));
+    if (!client.isGone) await reply.status(200).type('application/json').send(written);
+  }
+
+  private readWhole({ call, sent, answerId }: Exchange, bytes: Buffer): { answer: CompletedAnswer; written: Buffer } {
+    let body: unknown;
+    try {
+      body = JSON.parse(bytes.toString('utf8'));
+    } catch (cause) {
+      throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
+    }
+    const answer = readCompletion(body);
+    if (!answer) throw new HindcastError('engine-invalid-response', 'the engine did not answer with a chat completion');
+    return { answer, written: call.format.whole(bytes, body as Record<string, unknown>, sent.asked, answerId) };
   }
 
   private async wholeBody({ response }: RoutedResponse): Promise<Buffer> {
@@ -189,7 +195,7 @@ export class Chat {
   }
 
   /** The engine's error with its status, in OpenAI's shape. */
-  private async passError(routed: RoutedResponse, reply: FastifyReply): Promise<void> {
+  private async passError({ call, reply }: Exchange, routed: RoutedResponse): Promise<void> {
     const bytes = await this.wholeBody(routed);
     const { status, body } = engineErrorResponse(
       routed.response.statusCode,
@@ -198,15 +204,11 @@ export class Chat {
     const retryAfter = routed.response.headers['retry-after'];
     if (retryAfter) void reply.header('retry-after', String(retryAfter));
     this.log.warn('engine.refused', { status: routed.response.statusCode, model: routed.model });
-    await this.sendError(reply, status, body);
+    await this.sendError(reply, status, call.format.error(status, body));
   }
 
   /** No byte of an answer was sent yet. A hijacked reply is answered by hand. */
-  private async refuse({ reply, client }: Exchange, error: unknown): Promise<void> {
-    if (!reply.sent && !(error instanceof EngineRefusal)) {
-      this.metrics.request(httpErrorOf(error).status);
-      throw error;
-    }
+  private async refuse({ call, reply, client }: Exchange, error: unknown): Promise<void> {
     if (client.hasStarted) {
       this.log.error('chat.broken', { error });
       return void reply.raw.destroy();
@@ -215,9 +217,16 @@ export class Chat {
       error instanceof EngineRefusal
         ? { status: reportedStatus(error.reported), body: this.withoutEngineKey(reportedBody(error.reported)) }
         : { status: httpErrorOf(error).status, body: JSON.stringify(httpErrorOf(error).body) };
+    const isOurs = error instanceof HindcastError || error instanceof EngineRefusal;
+    this.log[isOurs ? 'warn' : 'error']('chat.failed', { status, error });
+    if (!reply.sent) {
+      if (status === 503) void reply.header('retry-after', '1');
+      return this.sendError(reply, status, call.format.error(status, body));
+    }
     this.metrics.request(status);
-    this.log.warn('engine.failed', { status, error });
-    reply.raw.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+    reply.raw
+      .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+      .end(call.format.error(status, body));
   }
 
   /** Servers that refuse a key like to quote it. */
@@ -251,6 +260,7 @@ export class Chat {
       turnId,
       tenant: call.tenant,
       sessionId,
+      responseId: call.format.responseId(turnId),
       request,
       model: routed.model,
       policyVersion: this.router.version(routed, answer.model),

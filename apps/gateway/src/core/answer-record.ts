@@ -9,6 +9,8 @@ export interface AnswerContext {
   readonly turnId: string;
   readonly tenant: string;
   readonly sessionId: string | null;
+  /** Id that the client gets instead of the engine's; `null`: the engine's. */
+  readonly responseId: string | null;
   readonly request: ChatRequest;
   /** Model name that was sent to the engine. */
   readonly model: string;
@@ -29,7 +31,7 @@ export function capturedTurn(
 ): CapturedTurn {
   return {
     // An answer that broke before it named itself is known by its turn.
-    responseId: answer.responseId ?? context.turnId,
+    responseId: context.responseId ?? answer.responseId ?? context.turnId,
     sessionId: context.sessionId,
     // A foreign model has no version; its answer is untrainable and counts for none.
     policyVersion: context.policyVersion ?? 0,
@@ -54,7 +56,7 @@ export function captureOf(
       turnId: context.turnId,
       tenant: context.tenant,
       sessionId: context.sessionId,
-      responseId: answer.responseId ?? context.turnId,
+      responseId: context.responseId ?? answer.responseId ?? context.turnId,
       model: context.model,
       policyVersion: exact.policyVersion,
       dialect: context.dialect,
