@@ -30,6 +30,12 @@ export const GatewayConfig = commonConfig(8080)
     OPEN_TURN_TTL_SECONDS: z.coerce.number().positive().default(3600),
     /** Where operations wait while NATS is away. Default: `spool` in DATA_DIR. */
     SPOOL_DIR: z.string().optional(),
+    /** Room of the spool, bytes; when it is full the oldest operations are dropped and counted. */
+    SPOOL_MAX_BYTES: z.coerce
+      .number()
+      .int()
+      .positive()
+      .default(1024 * 1024 * 1024),
     /** Whether an answer whose log-probs are not the behaviour policy's is trained on. */
     OFF_POLICY: z.enum(['drop', 'train']).default('drop'),
     /** `force`: every captured answer is sampled at T = 1, top-p = 1, whatever the client asks. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig } from '@hindcast/platform';
@@ -80,6 +80,27 @@ describe('without NATS', () => {
     const { bus } = await startNats(port);
     await gatewayOn(`nats://127.0.0.1:${port}`);
     expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBeNull();
+  });
+
+  it('a full spool drops the oldest captures, and the ledger learns which', async () => {
+    const port = await freePort();
+    const gateway = await gatewayOn(`nats://127.0.0.1:${port}`, { SPOOL_MAX_BYTES: '12000' });
+    const turns: string[] = [];
+    for (let index = 0; index < 8; index++) turns.push(await ask(gateway, userSays(`${index} ${'long '.repeat(400)}`)));
+    const files = readdirSync(join(folder, 'spool')).map((name) => statSync(join(folder, 'spool', name)).size);
+    expect(files.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(12_000);
+    const dropped = await gateway.metric('spool_dropped_total', 'open');
+    expect(dropped).toBeGreaterThan(0);
+    expect(dropped).toBeLessThan(turns.length);
+    const { bus } = await startNats(port);
+    for (const turnId of turns.slice(0, dropped)) {
+      expect((await bus.messageOf('turnClosed', turnId)).body.reason).toBe('dropped-from-spool');
+      expect(await bus.capture(turnId)).toBeNull();
+    }
+    for (const turnId of turns.slice(dropped)) {
+      await bus.messageOf('turnCaptured', turnId);
+      expect(await bus.capture(turnId)).not.toBeNull();
+    }
   });
 
   it('goes on while the broker is killed and comes back: every turn is there once', async () => {

@@ -1,6 +1,7 @@
-import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { decodeOperation, encodeOperation, touchedBy, type Operation } from './core/operation';
+import { withoutCapture, decodeOperation, encodeOperation, touchedBy, type Operation } from './core/operation';
+import { SpoolIndex } from './core/spool-index';
 
 const SUFFIX = '.operation';
 
@@ -10,33 +11,43 @@ export interface SpooledOperation {
   readonly capture: Uint8Array | null;
 }
 
+export interface SpoolOptions {
+  readonly folder: string;
+  /** Bytes on disk that the waiting operations may take; the oldest make room for new ones. */
+  readonly maxBytes: number;
+  /** What was given up to make room. */
+  readonly onDropped: (operation: Operation) => void;
+}
+
 /**
  * Operations on disk that wait for NATS, one file each, read back in the order in which they were written. An operation counts
- * as stored once its file and its folder are synced.
+ * as stored once its file and its folder are synced. In a full spool the oldest are dropped; of an open turn its closing stays, so
+ * that the ledger learns what became of it.
  */
 export class Spool {
   private readonly folder: string;
   private sequence = 0;
   private lastTime = 0;
   private ready: Promise<void> | null = null;
-  /** What each waiting operation touches, by file name. */
-  private readonly names = new Map<string, readonly string[]>();
-  /** Those whose files are not safely there yet. */
-  private readonly unfinished = new Set<string>();
+  private readonly index: SpoolIndex;
 
-  constructor(folder: string) {
-    this.folder = resolve(folder);
+  constructor(private readonly options: SpoolOptions) {
+    this.folder = resolve(options.folder);
+    this.index = new SpoolIndex(options.maxBytes);
   }
 
   /** Operations that wait, as far as this process knows. */
   get size(): number {
-    return this.names.size;
+    return this.index.size;
+  }
+  /** Bytes on disk that they take. */
+  get bytes(): number {
+    return this.index.bytes;
   }
 
   /** Whether a waiting operation touches the same: this one must then wait behind it. */
   holdsBack(operation: Operation): boolean {
-    const touched = new Set(touchedBy(operation));
-    return [...this.names.values()].some((waiting) => waiting.some((entry) => touched.has(entry)));
+    return this.index.touchesAny(touchedBy(operation));
   }
 
   /** Finds what an earlier process left. @throws when the folder cannot be made or read. */
@@ -53,51 +64,90 @@ export class Spool {
     for (const name of await readdir(this.folder)) {
       if (name.endsWith(SUFFIX)) {
         const found = await this.read(name);
-        if (found) this.names.set(name, touchedBy(found.operation));
+        if (!found) continue;
+        const { size } = await stat(join(this.folder, name));
+        this.index.add(name, {
+          touched: touchedBy(found.operation),
+          bytes: size,
+          isClosing: isClosing(found.operation),
+        });
       } else if (name.endsWith('.part')) await rm(join(this.folder, name), { force: true });
     }
   }
 
   /** @throws when the operation is not safely on disk. */
   async append(operation: Operation, capture: Uint8Array | null): Promise<string> {
+    const bytes = encodeOperation(operation, capture);
+    if (bytes.length > this.options.maxBytes)
+      throw new RangeError(`${bytes.length} bytes do not fit into a spool of ${this.options.maxBytes}`);
     // The name is taken before the first wait: names are in the order of the calls.
     this.lastTime = Math.max(this.lastTime, Date.now());
     const order = `${String(this.lastTime).padStart(15, '0')}-${String(this.sequence++).padStart(9, '0')}-${process.pid}`;
     const name = `${order}${SUFFIX}`;
-    this.names.set(name, touchedBy(operation));
-    this.unfinished.add(name);
-    const path = join(this.folder, name);
+    this.index.add(name, { touched: touchedBy(operation), bytes: bytes.length, isClosing: isClosing(operation) });
+    this.index.hold(name);
     try {
       await this.prepare();
-      const file = await open(`${path}.part`, 'w', 0o600);
-      try {
-        await file.writeFile(encodeOperation(operation, capture));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(`${path}.part`, path);
-      await this.syncFolder();
+      await this.makeRoom();
+      await this.write(name, bytes);
       return name;
     } catch (error) {
-      this.names.delete(name);
-      await rm(`${path}.part`, { force: true }).catch(() => undefined);
+      this.index.delete(name);
+      await rm(this.partOf(name), { force: true }).catch(() => undefined);
       throw error;
     } finally {
-      this.unfinished.delete(name);
+      this.index.release(name);
     }
   }
 
-  /** The oldest operations in order, up to `limit`. One that is still being written ends the list: what comes after it must wait. */
+  /**
+   * The oldest operations in order, up to `limit`; they are not dropped until `release`. One that is still being written ends the
+   * list: what comes after it must wait.
+   */
   async oldest(limit: number): Promise<SpooledOperation[]> {
     const found: SpooledOperation[] = [];
-    for (const name of [...this.names.keys()].sort().slice(0, limit)) {
-      if (this.unfinished.has(name)) break;
+    for (const name of this.index.oldest(limit)) {
+      if (this.index.isHeld(name)) break;
+      this.index.hold(name);
       const spooled = await this.read(name);
       if (spooled) found.push(spooled);
-      else this.names.delete(name);
+      else this.index.delete(name);
     }
     return found;
+  }
+
+  /** These are no longer worked on. */
+  release(batch: readonly SpooledOperation[]): void {
+    for (const { name } of batch) this.index.release(name);
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(join(this.folder, name), { force: true });
+    this.index.delete(name);
+  }
+
+  private async makeRoom(): Promise<void> {
+    for (;;) {
+      const name = this.index.toDrop();
+      if (name === null) return;
+      this.index.hold(name);
+      try {
+        await this.drop(name);
+      } finally {
+        this.index.release(name);
+      }
+    }
+  }
+
+  private async drop(name: string): Promise<void> {
+    const spooled = await this.read(name);
+    const closing = spooled && withoutCapture(spooled.operation);
+    if (closing) {
+      const bytes = encodeOperation(closing, null);
+      await this.write(name, bytes);
+      this.index.add(name, { touched: touchedBy(closing), bytes: bytes.length, isClosing: true });
+    } else await this.remove(name);
+    if (spooled) this.options.onDropped(spooled.operation);
   }
 
   /** `null` for a file that another gateway on the same folder has done, or that is no operation. */
@@ -114,9 +164,21 @@ export class Spool {
     }
   }
 
-  async remove(name: string): Promise<void> {
-    await rm(join(this.folder, name), { force: true });
-    this.names.delete(name);
+  private async write(name: string, bytes: Uint8Array): Promise<void> {
+    const part = this.partOf(name);
+    const file = await open(part, 'w', 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, join(this.folder, name));
+    await this.syncFolder();
+  }
+
+  private partOf(name: string): string {
+    return `${join(this.folder, name)}.part`;
   }
 
   private async syncFolder(): Promise<void> {
@@ -128,3 +190,5 @@ export class Spool {
     }
   }
 }
+
+const isClosing = (operation: Operation): boolean => operation.kind === 'announce' && operation.closed !== null;

@@ -36,7 +36,18 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly log: Log,
     metrics: Metrics,
   ) {
-    this.spool = new Spool(config.SPOOL_DIR);
+    const dropped = metrics.counter('spool_dropped_total', 'Operations given up because the spool was full', ['kind']);
+    this.spool = new Spool({
+      folder: config.SPOOL_DIR,
+      maxBytes: config.SPOOL_MAX_BYTES,
+      onDropped: ({ kind }) => {
+        dropped.inc({ kind });
+        this.log.warn('spool.dropped', { kind, reason: 'full' });
+      },
+    });
+    metrics.gauge('spool_bytes', 'Bytes on disk of the operations that wait for NATS', [], (gauge) =>
+      gauge.set(this.spool.bytes),
+    );
     metrics.gauge('spool_operations', 'Operations that wait on disk for NATS', [], (gauge) =>
       gauge.set(this.spool.size),
     );
@@ -92,8 +103,12 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     try {
       for (;;) {
         const batch = await this.spool.oldest(DRAINED_AT_ONCE);
-        if (batch.length === 0 || !this.nats.connected) break;
-        await this.doInOrder(batch);
+        try {
+          if (batch.length === 0 || !this.nats.connected) break;
+          await this.doInOrder(batch);
+        } finally {
+          this.spool.release(batch);
+        }
       }
       this.failures = 0;
     } catch (error) {

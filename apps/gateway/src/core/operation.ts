@@ -49,6 +49,14 @@ export function touchedBy(operation: Operation): string[] {
   }
 }
 
+/** What is left of an operation when there is no room for it: how an opened turn ended. `null`: nothing. */
+export function withoutCapture(operation: Operation): Operation | null {
+  if (operation.kind !== 'open') return null;
+  const { turnId, tenant, captured } = operation.turn;
+  const closed: ClosedTurn = { reason: 'dropped-from-spool', detail: 'the spool was full' };
+  return { kind: 'announce', turnId, tenant, captured, closed };
+}
+
 const MAGIC = 0x31504f48; // "HOP1", little-endian
 
 /** magic u32 · JSON bytes u32 · JSON · capture. */

@@ -1,0 +1,44 @@
+import { SpoolIndex, type SpoolEntry } from './spool-index';
+
+const entry = (bytes: number, isClosing = false, touched: string[] = []): SpoolEntry => ({ touched, bytes, isClosing });
+
+describe('SpoolIndex', () => {
+  const cases: {
+    readonly reason: string;
+    readonly entries: Record<string, SpoolEntry>;
+    readonly held?: string[];
+    readonly dropped: string | null;
+  }[] = [
+    { reason: 'what fits is kept', entries: { a: entry(50), b: entry(50) }, dropped: null },
+    { reason: 'the oldest goes first', entries: { b: entry(60), a: entry(60) }, dropped: 'a' },
+    { reason: 'a closing outlives what it can', entries: { a: entry(60, true), b: entry(60) }, dropped: 'b' },
+    { reason: 'of closings alone the oldest', entries: { a: entry(60, true), b: entry(60, true) }, dropped: 'a' },
+    { reason: 'what is worked on stays', entries: { a: entry(60), b: entry(60) }, held: ['a'], dropped: 'b' },
+    { reason: 'everything is worked on', entries: { a: entry(60), b: entry(60) }, held: ['a', 'b'], dropped: null },
+  ];
+  it.each(cases)('$reason', ({ entries, held = [], dropped }) => {
+    const index = new SpoolIndex(100);
+    for (const [name, value] of Object.entries(entries)) index.add(name, value);
+    for (const name of held) index.hold(name);
+    expect(index.toDrop()).toBe(dropped);
+  });
+
+  it('knows what waits for a key until the last one is gone', () => {
+    const index = new SpoolIndex(100);
+    index.add('a', entry(1, false, ['key', 'session']));
+    index.add('b', entry(1, false, ['key']));
+    index.delete('a');
+    expect(index.touchesAny(['key'])).toBe(true);
+    expect(index.touchesAny(['session'])).toBe(false);
+    index.delete('b');
+    expect(index.touchesAny(['key', 'session'])).toBe(false);
+  });
+
+  it('counts the bytes of a replaced entry once', () => {
+    const index = new SpoolIndex(100);
+    index.add('a', entry(90, false, ['key']));
+    index.add('a', entry(10, true));
+    expect(index.bytes).toBe(10);
+    expect(index.touchesAny(['key'])).toBe(false);
+  });
+});
