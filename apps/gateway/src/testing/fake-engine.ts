@@ -33,6 +33,8 @@ type Script = (call: EngineCall) => unknown;
 export class FakeEngine {
   readonly calls: EngineCall[] = [];
   models: { id: string; parent?: string | null }[] = [{ id: 'seed' }];
+  /** Status of `GET /health`; `null`: no answer. */
+  health: number | null = 200;
   script: Script;
   private readonly sockets = new Set<Socket>();
   private responses = 0;
@@ -70,6 +72,7 @@ export class FakeEngine {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     const text = Buffer.concat(pieces).toString();
+    if (request.url === '/health') return this.health === null ? undefined : void response.writeHead(this.health).end();
     if (request.url === '/v1/models')
       return void sendJson(response, 200, { object: 'list', data: this.models.map(listed) });
     const aborted = new Promise<void>((resolve) =>
