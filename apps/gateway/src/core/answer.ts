@@ -1,3 +1,5 @@
+import { choiceIds, extensionIds, promptIdsIn } from './token-ids';
+
 type Json = Record<string, unknown>;
 
 export interface Usage {
@@ -29,10 +31,6 @@ export interface CompletedAnswer {
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An array whose entries are all numbers, or `null`. */
-export const numbersOf = (value: unknown): number[] | null =>
-  Array.isArray(value) && value.every((entry) => typeof entry === 'number') ? (value as number[]) : null;
-
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 export function usageOf(value: unknown): Usage | null {
@@ -54,8 +52,8 @@ export function readCompletion(body: unknown): CompletedAnswer | null {
     message: choice['message'],
     finishReason: typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : null,
     choices: choices.length,
-    promptIds: numbersOf(body['prompt_token_ids']) ?? numbersOf(choice['prompt_token_ids']),
-    responseIds: numbersOf(choice['token_ids']) ?? numbersOf(choice['output_token_ids']),
+    promptIds: promptIdsIn(body, choice),
+    responseIds: choiceIds(choice) ?? extensionIds(body, 0),
     logProbs: Array.isArray(logProbs)
       ? logProbs.map((entry: unknown) =>
           isObject(entry) && typeof entry['logprob'] === 'number' ? entry['logprob'] : NaN,

@@ -1,5 +1,6 @@
 import type { CompletedAnswer, ToolCall, Usage } from './answer';
-import { numbersOf, usageOf } from './answer';
+import { usageOf } from './answer';
+import { choiceIds, extensionIds, promptIdsIn } from './token-ids';
 
 type Json = Record<string, unknown>;
 
@@ -46,7 +47,9 @@ export class ChunkAssembler {
       this.responseId = chunk['id'];
     if (this.model === null && typeof chunk['model'] === 'string') this.model = chunk['model'];
     this.usage = usageOf(chunk['usage']) ?? this.usage;
-    this.promptIds ??= numbersOf(chunk['prompt_token_ids']);
+    this.promptIds ??= promptIdsIn(chunk, null);
+    // SGLang gives all ids of a stream at once, after its last choice.
+    this.responseIds ??= extensionIds(chunk, 0);
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : [])
       if (isObject(choice)) this.addChoice(choice);
   }
@@ -57,8 +60,8 @@ export class ChunkAssembler {
     if (typeof choice['finish_reason'] === 'string') this.finished.add(index);
     if (index !== 0) return;
     if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason'];
-    this.promptIds ??= numbersOf(choice['prompt_token_ids']);
-    const ids = numbersOf(choice['token_ids']) ?? numbersOf(choice['output_token_ids']);
+    this.promptIds ??= promptIdsIn({}, choice);
+    const ids = choiceIds(choice);
     if (ids) (this.responseIds ??= []).push(...ids);
     const logProbs = isObject(choice['logprobs']) ? choice['logprobs']['content'] : null;
     if (Array.isArray(logProbs)) (this.logProbs ??= []).push(...logProbs.map(logProbOf));

@@ -34,20 +34,47 @@ export function engineRequest(
   if (options.forceSampling)
     for (const field of ['presence_penalty', 'frequency_penalty', 'logit_bias']) delete body[field];
 
+  const isStreamed = request['stream'] === true;
   body['logprobs'] = true;
-  if (extended) body['return_token_ids'] = true;
-  if (options.dialect === 'sglang') body['return_prompt_token_ids'] = true;
+  const idFields = idFieldsOf(options.dialect, request);
+  for (const field of idFields) body[field] = true;
   const streamOptions = (request['stream_options'] ?? {}) as Json;
-  if (request['stream'] === true) body['stream_options'] = { ...streamOptions, include_usage: true };
+  if (isStreamed) body['stream_options'] = { ...streamOptions, include_usage: true };
   return {
     body,
     asked: {
-      tokenIds: extended && request['return_token_ids'] !== true,
+      tokenIds: idFields.includes('return_token_ids') && request['return_token_ids'] !== true,
       logProbs: request['logprobs'] !== true,
-      usage: request['stream'] === true && streamOptions['include_usage'] !== true,
+      usage: isStreamed && streamOptions['include_usage'] !== true,
+      ...(options.dialect === 'sglang' && { extension: askedExtension(request), ownNullUsage: true }),
     },
   };
 }
+
+/** SGLang's request fields for ids in `sglext`, and the member that each brings. */
+const EXTENSION_FIELDS = {
+  return_input_ids_in_sglext: 'input_ids',
+  return_output_ids_in_sglext: 'output_ids',
+} as const;
+
+/**
+ * The fields that ask for ids. SGLang refuses `return_token_ids` and `return_prompt_token_ids` in a stream (400) and gives the ids
+ * of a stream in `sglext` alone; servers before 0.5.20 ignore that, but from 0.5.17 on they know `return_token_ids` of a whole answer.
+ */
+function idFieldsOf(dialect: Dialect, request: Json): readonly string[] {
+  if (dialect === 'openai') return [];
+  if (dialect === 'vllm') return ['return_token_ids'];
+  // It brings prompt ids too, which would have to be told from those that the client asked for.
+  const isExtensionAlone = request['stream'] === true || request['return_prompt_token_ids'] === true;
+  return [...Object.keys(EXTENSION_FIELDS), ...(isExtensionAlone ? [] : ['return_token_ids'])];
+}
+
+const askedExtension = (request: Json): ReadonlySet<string> =>
+  new Set(
+    Object.entries(EXTENSION_FIELDS)
+      .filter(([field]) => request[field] !== true)
+      .map(([, member]) => member),
+  );
 
 /** Name under which the engine knows an adapter: SGLang picks one by `base:adapter`. */
 export const engineModelName = (dialect: Dialect, base: string, adapter: string | null): string =>

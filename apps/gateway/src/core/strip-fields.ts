@@ -2,14 +2,19 @@ import type { SseEvent } from './sse-parser';
 
 /** What Hindcast asked the engine for although the client had not; exactly this is cut out of the answer. */
 export interface AskedFields {
+  /** Ids in the choices and at the top level. */
   readonly tokenIds: boolean;
   readonly logProbs: boolean;
   readonly usage: boolean;
+  /** Members of SGLang's `sglext`. */
+  readonly extension?: ReadonlySet<string>;
+  /** The engine writes `"usage":null` into chunks without being asked for usage, as SGLang does. */
+  readonly ownNullUsage?: boolean;
 }
 
 export const nothingAsked: AskedFields = { tokenIds: false, logProbs: false, usage: false };
 
-const ID_FIELDS = new Set(['token_ids', 'prompt_token_ids', 'output_token_ids']);
+const ID_FIELDS = new Set(['token_ids', 'prompt_token_ids', 'output_token_ids', 'response_token_ids']);
 
 /**
  * Cuts the asked fields out of the JSON text of an answer or a chunk. Every other byte stays: the text is cut, never
@@ -24,15 +29,20 @@ export function stripFields(text: string, asked: AskedFields, isChunk: boolean):
     const inChoice = path.length === 3 && path[0] === 'choices';
     if (asked.tokenIds && ID_FIELDS.has(name) && (path.length === 1 || inChoice)) return true;
     if (asked.logProbs && name === 'logprobs' && inChoice && value !== 'null') return true;
+    if (path[0] === 'sglext' && path.length === 2) return asked.extension?.has(name) ?? false;
+    if (name === 'sglext' && path.length === 1) return isOurs(JSON.parse(value), asked);
     // With usage asked for, some engines announce `"usage":null` in every other chunk.
-    return asked.usage && isChunk && name === 'usage' && path.length === 1 && value === 'null';
+    const isNullUsage = name === 'usage' && path.length === 1 && value === 'null';
+    return asked.usage && isChunk && isNullUsage && !asked.ownNullUsage;
   });
 }
 
-/** The event without the asked fields; `null` when the whole event exists only because Hindcast asked (the usage chunk). */
+/** The event without the asked fields; `null` when all of it exists only because Hindcast asked: the usage, SGLang's ids. */
 export function stripEvent(event: SseEvent, chunk: Record<string, unknown>, asked: AskedFields): Uint8Array | null {
-  if (asked.usage && Array.isArray(chunk['choices']) && chunk['choices'].length === 0 && isObject(chunk['usage']))
-    return null;
+  if (Array.isArray(chunk['choices']) && chunk['choices'].length === 0) {
+    if (asked.usage && isObject(chunk['usage'])) return null;
+    if (!isObject(chunk['usage']) && isOurs(chunk['sglext'], asked)) return null;
+  }
   const bytes = Buffer.from(event.raw.buffer, event.raw.byteOffset, event.raw.byteLength).toString('latin1');
   if (!mayHold(bytes, asked)) return event.raw;
   const dataLines = [...bytes.matchAll(/(^|\r\n|\n|\r)data: ?([^\r\n]*)/g)];
@@ -51,13 +61,21 @@ export function stripEvent(event: SseEvent, chunk: Record<string, unknown>, aske
   return Buffer.from([...others, ...joined.split('\n').map((line) => `data: ${line}`), '', ''].join('\n'), 'latin1');
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** An extension that holds nothing but what Hindcast asked for. */
+function isOurs(extension: unknown, { extension: asked }: AskedFields): boolean {
+  if (!asked || !isObject(extension)) return false;
+  const names = Object.keys(extension);
+  return names.length > 0 && names.every((name) => asked.has(name));
+}
 
 function mayHold(text: string, asked: AskedFields): boolean {
   return (
     (asked.tokenIds && text.includes('token_ids"')) ||
     (asked.logProbs && text.includes('"logprobs"')) ||
-    (asked.usage && text.includes('"usage"'))
+    (asked.usage && text.includes('"usage"')) ||
+    (asked.extension !== undefined && text.includes('"sglext"'))
   );
 }
 
