@@ -1,44 +1,75 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { Inject, Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG } from '@hindcast/platform';
-import type { FastifyRequest } from 'fastify';
-import type { GatewayConfig } from './config';
-import { bearerToken } from './core/api-keys';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { shownKeys, type Caller } from './core/api-keys';
+import { rateLimitHeaders, retryAfterSeconds } from './core/rate-limit';
+import { KeyLimits } from './key-limits';
+import { KeyRing } from './key-ring';
 
 /** Tenant in open mode, where the gateway serves a loopback address only. */
 export const OPEN_TENANT = 'default';
 
-const tenants = new WeakMap<FastifyRequest, string>();
+/** Routes on which an engine computes: limits count for these. */
+export const LIMITED_ROUTES = new Set([
+  '/v1/chat/completions',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/responses',
+  '/v1/messages',
+]);
+
+const callers = new WeakMap<FastifyRequest, Caller>();
+
+/** Who sent the request. Only behind {@link ApiKeyGuard}. */
+export const callerOf = (request: FastifyRequest): Caller => callers.get(request)!;
 
 /** Tenant of the request, as its API key says. */
-export const Tenant = createParamDecorator((_: unknown, context: ExecutionContext): string => {
-  return tenants.get(context.switchToHttp().getRequest<FastifyRequest>())!;
-});
+export const Tenant = createParamDecorator(
+  (_: unknown, context: ExecutionContext): string =>
+    callerOf(context.switchToHttp().getRequest<FastifyRequest>()).tenant,
+);
 
+/** Knows the caller by the API key, and holds the caller to the key's limits. */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
-  private readonly keys: readonly { tenant: string; digest: Buffer }[];
+  constructor(
+    private readonly ring: KeyRing,
+    private readonly limits: KeyLimits,
+  ) {}
 
-  constructor(@Inject(CONFIG) config: GatewayConfig) {
-    this.keys = config.API_KEYS.map(({ tenant, sha256 }) => ({ tenant, digest: Buffer.from(sha256, 'hex') }));
-  }
-
-  /** @throws HindcastError `unauthorized` */
+  /** @throws HindcastError `unauthorized` or `rate-limited` */
   canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    tenants.set(request, this.keys.length === 0 ? OPEN_TENANT : this.tenantOf(request.headers.authorization));
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const caller = this.caller(request.headers);
+    callers.set(request, caller);
+    if (LIMITED_ROUTES.has(request.routeOptions.url ?? '')) this.admit(caller, http.getResponse<FastifyReply>());
     return true;
   }
 
-  private tenantOf(header: string | undefined): string {
-    const token = bearerToken(header);
-    if (token === null) throw new HindcastError('unauthorized', 'an API key is needed: Authorization: Bearer <key>');
-    const digest = createHash('sha256').update(token).digest();
-    let tenant: string | null = null;
-    // Every key is compared: how long it takes says nothing about which one matched.
-    for (const key of this.keys) if (timingSafeEqual(key.digest, digest)) tenant = key.tenant;
-    if (tenant === null) throw new HindcastError('unauthorized', 'the API key is not known');
-    return tenant;
+  private caller(headers: FastifyRequest['headers']): Caller {
+    if (this.ring.isOpen) return { name: OPEN_TENANT, tenant: OPEN_TENANT, limits: this.ring.defaultLimits };
+    const shown = shownKeys(headers);
+    if (shown.length === 0)
+      throw new HindcastError('unauthorized', 'an API key is needed: Authorization: Bearer <key>, or x-api-key');
+    const key = this.ring.find(shown);
+    if (!key) throw new HindcastError('unauthorized', 'the API key is not known');
+    if (key.expiresAt !== null && key.expiresAt <= Date.now())
+      throw new HindcastError('unauthorized', 'the API key has expired');
+    return key;
+  }
+
+  private admit(caller: Caller, reply: FastifyReply): void {
+    const admission = this.limits.admit(caller);
+    // On the raw response: a streamed answer takes over from Fastify and would lose the reply's own headers.
+    for (const [name, value] of Object.entries(rateLimitHeaders(admission))) reply.raw.setHeader(name, value);
+    if (admission.reached === null) return;
+    const seconds = retryAfterSeconds(admission.waitMs);
+    reply.raw.setHeader('retry-after', String(seconds));
+    const limit = admission[admission.reached]!.limit;
+    throw new HindcastError(
+      'rate-limited',
+      `the limit of ${limit} ${admission.reached} per minute of this API key is reached; try again in ${seconds} s`,
+    );
   }
 }

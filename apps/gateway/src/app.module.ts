@@ -3,6 +3,7 @@ import { AnswerRecorder } from './answer-recorder';
 import { ApiKeyGuard } from './api-key.guard';
 import { Chat } from './chat';
 import { ChatController } from './chat.controller';
+import { Cors } from './cors';
 import { DocsController } from './docs.controller';
 import { EngineClient } from './engine-client';
 import { EngineModels } from './engine-models';
@@ -10,6 +11,8 @@ import { FeedbackBook } from './feedback-book';
 import { FeedbackController } from './feedback.controller';
 import { GatewayMetrics } from './gateway-metrics';
 import { IdleConnections } from './idle-connections';
+import { KeyLimits } from './key-limits';
+import { KeyRing } from './key-ring';
 import { KvAccess } from './kv-access';
 import { ModelsController } from './models.controller';
 import { PolicyRouter } from './policy-router';
@@ -35,11 +38,14 @@ import { TurnSweeper } from './turn-sweeper';
     AnswerRecorder,
     ApiKeyGuard,
     Chat,
+    Cors,
     EngineClient,
     EngineModels,
     FeedbackBook,
     GatewayMetrics,
     IdleConnections,
+    KeyLimits,
+    KeyRing,
     KvAccess,
     PolicyRouter,
     PolicyWatch,

@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import { baseUrl, booleanFlag, commaList, commonConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
-import { isLoopback, parseApiKey, type ApiKey } from './core/api-keys';
+import { isLoopback, parseApiKey } from './core/api-keys';
+import { parseOrigin } from './core/cors';
 
-const apiKeys = commaList.transform((entries, context): readonly ApiKey[] => {
-  try {
-    return entries.map(parseApiKey);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: (error as Error).message });
-    return z.NEVER;
-  }
-});
+/** A comma-separated list whose entries `parse` reads; what it throws becomes the variable's mistake. */
+const listOf = <T>(parse: (entry: string) => T) =>
+  commaList.transform((entries, context): readonly T[] => {
+    try {
+      return entries.map(parse);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
 
 export const GatewayConfig = commonConfig(8080)
   .extend({
@@ -23,7 +26,14 @@ export const GatewayConfig = commonConfig(8080)
     /** Longest silence of an engine: before its answer begins (a whole answer comes all at once), and between two pieces. */
     POLICY_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
     /** `name:sha256hex,…`; the name is the tenant. */
-    API_KEYS: apiKeys.default([]),
+    API_KEYS: listOf(parseApiKey).default([]),
+    /** JSON file with more keys; read again when it changes. */
+    API_KEYS_FILE: z.string().optional(),
+    /** Limits of a key that has none of its own; unset: no limit. Each gateway counts for itself. */
+    KEY_REQUESTS_PER_MINUTE: z.coerce.number().int().positive().optional(),
+    KEY_TOKENS_PER_MINUTE: z.coerce.number().int().positive().optional(),
+    /** Origins whose pages may read answers; none unless listed. */
+    CORS_ORIGINS: listOf(parseOrigin).default([]),
     /** Type of a request that names none. */
     DEFAULT_TURN_TYPE: z.enum(['main', 'side']).default('main'),
     /** How long an answer waits for what comes after it. */
@@ -51,11 +61,11 @@ export const GatewayConfig = commonConfig(8080)
     SESSION_SECRET: secret.min(16).optional(),
   })
   .superRefine((config, context) => {
-    if (config.API_KEYS.length === 0 && !isLoopback(config.HOST)) {
+    if (config.API_KEYS.length === 0 && config.API_KEYS_FILE === undefined && !isLoopback(config.HOST)) {
       context.addIssue({
         code: 'custom',
         path: ['HOST'],
-        message: `without API_KEYS only a loopback address is served, not ${config.HOST}`,
+        message: `without API_KEYS or API_KEYS_FILE only a loopback address is served, not ${config.HOST}`,
       });
     }
   })

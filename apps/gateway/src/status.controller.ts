@@ -1,8 +1,8 @@
-import { Controller, Get, Inject, Param, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, UseGuards } from '@nestjs/common';
 import { HindcastError, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
-import { Bus, CONFIG } from '@hindcast/platform';
+import { Bus } from '@hindcast/platform';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
-import type { GatewayConfig } from './config';
+import { KeyRing } from './key-ring';
 import { PolicyWatch } from './policy-watch';
 import { RecentTurns } from './recent-turns';
 
@@ -11,7 +11,7 @@ import { RecentTurns } from './recent-turns';
 @UseGuards(ApiKeyGuard)
 export class StatusController {
   constructor(
-    @Inject(CONFIG) private readonly config: GatewayConfig,
+    private readonly ring: KeyRing,
     private readonly bus: Bus,
     private readonly policy: PolicyWatch,
     private readonly recent: RecentTurns,
@@ -20,8 +20,7 @@ export class StatusController {
   /** `batchSize` is `null` until a trainer has started. In open mode there is one reader, who sees the whole books. */
   @Get('status')
   async status(@Tenant() tenant: string): Promise<LedgerStatus & { batchSize: number | null }> {
-    const isOpen = this.config.API_KEYS.length === 0;
-    const status = await this.bus.request('status', { tenant: isOpen ? null : tenant });
+    const status = await this.bus.request('status', { tenant: this.ring.isOpen ? null : tenant });
     const trainer = await this.policy.trainerSettings();
     return { ...status, batchSize: trainer?.batchSize ?? null };
   }
