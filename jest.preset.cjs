@@ -17,7 +17,10 @@ module.exports = {
     ],
   },
   moduleFileExtensions: ['ts', 'js', 'json'],
-  moduleNameMapper: { '^@hindcast/(.*)$': '<rootDir>/../../libs/$1/src/index.ts' },
+  moduleNameMapper: {
+    '^@hindcast/([^/]+)$': '<rootDir>/../../libs/$1/src/index.ts',
+    '^@hindcast/([^/]+)/([^/]+)$': '<rootDir>/../../libs/$1/src/$2.ts',
+  },
   testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/src/**/*.int-spec.ts'],
   testTimeout: 30_000,
 };

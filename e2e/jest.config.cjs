@@ -1,7 +1,10 @@
 module.exports = {
   ...require('../jest.preset.cjs'),
   displayName: 'e2e',
-  moduleNameMapper: { '^@hindcast/(.*)$': '<rootDir>/../libs/$1/src/index.ts' },
+  moduleNameMapper: {
+    '^@hindcast/([^/]+)$': '<rootDir>/../libs/$1/src/index.ts',
+    '^@hindcast/([^/]+)/([^/]+)$': '<rootDir>/../libs/$1/src/$2.ts',
+  },
   testMatch: ['<rootDir>/**/*.e2e-spec.ts'],
   testTimeout: 600_000,
 };

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { byteLevelBytes } from './byte-level';
 import { readJson } from './config';
 import { ModelFormatError } from './errors';
+import { textEncoder, type TextEncoder } from './text-encoder';
 
 /** A byte-level BPE tokenizer of a Hugging Face directory. */
 export interface Tokenizer {
@@ -36,11 +36,6 @@ const TokenizerFile = z.looseObject({
 });
 type TokenizerFile = z.infer<typeof TokenizerFile>;
 
-// The package's own declarations do not resolve under nodenext, so what is used of it is written down here.
-interface Encoder {
-  encode(text: string, options: { add_special_tokens: boolean }): { ids: (number | undefined)[] };
-}
-
 /** Reads `tokenizer.json` and `tokenizer_config.json`. Refuses any decoder that is not byte level (SentencePiece models). */
 export async function loadTokenizer(dir: string): Promise<Tokenizer> {
   const path = join(dir, 'tokenizer.json');
@@ -54,8 +49,7 @@ export async function loadTokenizer(dir: string): Promise<Tokenizer> {
   if (!isByteLevel(parsed.data.decoder))
     throw new ModelFormatError(path, `decoder ${parsed.data.decoder.type} is not supported; byte-level BPE is`);
   const config = (await readJson(join(dir, 'tokenizer_config.json'))) as object;
-  const encoder = new HuggingFaceTokenizer(json as object, config) as unknown as Encoder;
-  return new ByteLevelTokenizer(path, encoder, parsed.data);
+  return new ByteLevelTokenizer(path, textEncoder(json as object, config), parsed.data);
 }
 
 function isByteLevel(decoder: { type: string; decoders?: unknown }): boolean {
@@ -74,7 +68,7 @@ class ByteLevelTokenizer implements Tokenizer {
 
   constructor(
     path: string,
-    private readonly encoder: Encoder,
+    private readonly encoder: TextEncoder,
     file: TokenizerFile,
   ) {
     for (const [token, id] of Object.entries(file.model.vocab)) {

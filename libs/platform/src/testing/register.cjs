@@ -10,8 +10,8 @@ const [, options] = Object.values(transform)[0];
 
 const resolve = Module._resolveFilename;
 Module._resolveFilename = function (request, ...rest) {
-  const lib = /^@hindcast\/(.*)$/.exec(request);
-  return resolve.call(this, lib ? path.join(root, 'libs', lib[1], 'src/index.ts') : request, ...rest);
+  const lib = /^@hindcast\/([^/]+)(?:\/([^/]+))?$/.exec(request);
+  return resolve.call(this, lib ? path.join(root, 'libs', lib[1], 'src', `${lib[2] ?? 'index'}.ts`) : request, ...rest);
 };
 Module._extensions['.ts'] = (module, filename) => {
   const { code } = transformSync(fs.readFileSync(filename, 'utf8'), { ...options, filename, sourceMaps: 'inline' });
