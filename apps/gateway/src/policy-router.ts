@@ -52,8 +52,16 @@ export class PolicyRouter {
             this.models.listedBy(engine).some(({ id }) => id === route.asNamed),
           );
     const routed = await this.callFirst(this.inOrder(holders), name, body, headers, signal);
-    const isMissing = routed.response.statusCode === 404 && adapterVersion(routed.model) !== null;
-    return isMissing ? this.fallBack(routed, body, headers, signal) : routed;
+    return (await this.isAdapterMissing(routed)) ? this.fallBack(routed, body, headers, signal) : routed;
+  }
+
+  /** vLLM answers 404 for an adapter that it does not know; SGLang 400, as for any bad request, so its list decides. */
+  private async isAdapterMissing({ response, engine, model }: RoutedResponse): Promise<boolean> {
+    const version = adapterVersion(model);
+    if (version === null || response.statusCode === 404) return version !== null;
+    if (this.config.POLICY_DIALECT !== 'sglang' || response.statusCode !== 400) return false;
+    const list = await this.models.refresh(engine);
+    return list !== null && !list.listed.some(({ id }) => adapterVersion(id) === version);
   }
 
   /** Policy version of an answer; `null` when a model that is not ours gave it. */
