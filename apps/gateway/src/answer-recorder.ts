@@ -12,6 +12,7 @@ import type { OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
 import { GatewayMetrics } from './gateway-metrics';
 import { RecentTurns } from './recent-turns';
+import { Redaction } from './redaction';
 import { TurnBook } from './turn-book';
 import { TurnJournal } from './turn-journal';
 import { TurnSweeper } from './turn-sweeper';
@@ -29,6 +30,7 @@ export class AnswerRecorder {
     private readonly journal: TurnJournal,
     private readonly sweeper: TurnSweeper,
     private readonly recent: RecentTurns,
+    private readonly redaction: Redaction,
     private readonly metrics: GatewayMetrics,
     private readonly book: TurnBook,
     private readonly log: Log,
@@ -39,7 +41,11 @@ export class AnswerRecorder {
     if (ABORTED.has(answer.finishReason ?? '')) return this.failed(context, answer, 'the engine aborted the answer');
     this.metrics.answerEnded('complete');
     const verdict = checkCapture(answer, this.offPolicyCause(context));
-    const { sampling, policyVersion } = context;
+    const { sampling, policyVersion, request } = context;
+    if (verdict.trainable && this.redaction.holds(request.messages, request['tools'], answer.message)) {
+      const detail = 'the conversation or the answer holds what REDACTION keeps out of storage';
+      return this.untrainable(context, answer, { trainable: false, reason: 'redacted', detail });
+    }
     if (!verdict.trainable || !sampling || policyVersion === null) return this.untrainable(context, answer, verdict);
     const at = Date.now();
     let capture: Uint8Array;

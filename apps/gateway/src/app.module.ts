@@ -18,6 +18,7 @@ import { ModelsController } from './models.controller';
 import { PolicyRouter } from './policy-router';
 import { PolicyWatch } from './policy-watch';
 import { RecentTurns } from './recent-turns';
+import { Redaction } from './redaction';
 import { SessionIdentity } from './session-identity';
 import { SessionsController } from './sessions.controller';
 import { StatusController } from './status.controller';
@@ -50,6 +51,7 @@ import { TurnSweeper } from './turn-sweeper';
     PolicyRouter,
     PolicyWatch,
     RecentTurns,
+    Redaction,
     SessionIdentity,
     TurnBook,
     TurnJournal,

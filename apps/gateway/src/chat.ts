@@ -20,6 +20,7 @@ import { sessionFields } from './core/session-fields';
 import { engineError } from './engine-client';
 import { GatewayMetrics } from './gateway-metrics';
 import { PolicyRouter, type RoutedResponse } from './policy-router';
+import { Redaction } from './redaction';
 import { SessionIdentity } from './session-identity';
 import { TurnJournal } from './turn-journal';
 
@@ -54,6 +55,7 @@ export class Chat {
     private readonly journal: TurnJournal,
     private readonly recorder: AnswerRecorder,
     private readonly sessions: SessionIdentity,
+    private readonly redaction: Redaction,
     private readonly metrics: GatewayMetrics,
     private readonly log: Log,
   ) {}
@@ -108,7 +110,7 @@ export class Chat {
   private async continue({ request, sessionId }: Exchange, hashes: readonly string[]): Promise<void> {
     const continuations = answerPositions(request.messages, hashes).map(({ index, key }) => ({
       key,
-      texts: pairTexts(request.messages, index),
+      texts: this.redaction.texts(pairTexts(request.messages, index)),
     }));
     if (continuations.length === 0) return;
     await this.journal

@@ -57,6 +57,8 @@ export const GatewayConfig = commonConfig(8080)
       .int()
       .positive()
       .default(32 * 1024 * 1024),
+    /** What is kept out of storage: nothing, the built-in patterns, or what a module's `redact(text)` replaces. */
+    REDACTION: z.string().min(1).default('off'),
     /** Key of the HMAC that replaces session ids. Default: a random one, kept in DATA_DIR. All gateways of a deployment share it. */
     SESSION_SECRET: secret.min(16).optional(),
   })

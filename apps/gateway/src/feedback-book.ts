@@ -8,6 +8,7 @@ import { pairTexts } from './core/judge-texts';
 import { pairedBody } from './core/open-turn';
 import { KvAccess } from './kv-access';
 import { RecentTurns } from './recent-turns';
+import { Redaction } from './redaction';
 import { TurnBook } from './turn-book';
 
 /** States in which the judge or the gate still reads what is stored. */
@@ -22,6 +23,7 @@ export class FeedbackBook {
     private readonly access: KvAccess,
     private readonly book: TurnBook,
     private readonly recent: RecentTurns,
+    private readonly redaction: Redaction,
   ) {}
 
   /**
@@ -38,8 +40,8 @@ export class FeedbackBook {
     if (!turnId || !isOwn) throw new HindcastError('turn-not-found', 'there is no such turn');
     const feedback: Feedback = {
       reward: request.reward,
-      comment: request.comment ?? null,
-      correction: request.correction ?? null,
+      comment: this.redaction.text(request.comment ?? null),
+      correction: this.redaction.text(request.correction ?? null),
       at: Date.now(),
     };
     await (await this.access.kv('feedback')).put(turnId, JSON.stringify(feedback));

@@ -15,9 +15,9 @@ export const UntrainableReason = z.union([
     'too-large',
     'empty-answer',
     'malformed-stream',
-    'multiple-choices',
     'content-filter',
     'truncated',
+    'redacted',
   ]),
   z.templateLiteral(['off-policy:', z.string()]),
 ]);
@@ -29,8 +29,9 @@ export const CapturedTurn = z.strictObject({
   sessionId: SessionId,
   policyVersion: PolicyVersion,
   model: z.string().min(1),
-  promptTokens: z.int().nonnegative(),
-  completionTokens: z.int().nonnegative(),
+  /** `null` where the engine gave neither ids nor a count. */
+  promptTokens: z.int().nonnegative().nullable(),
+  completionTokens: z.int().nonnegative().nullable(),
   finishReason: z.string(),
   untrainable: UntrainableReason.nullable(),
 });
