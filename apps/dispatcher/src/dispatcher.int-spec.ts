@@ -185,6 +185,33 @@ test('the ledger shows on /readyz and /metrics', async () => {
   expectBalanced(await status());
 });
 
+test('D5: /metrics tells by version whether the answers get better', async () => {
+  for (const [policyVersion, evalScores] of [
+    [50, [1, 1, -1, 0]],
+    [51, [1]],
+  ] as const) {
+    for (const [index, evalScore] of evalScores.entries()) {
+      const responseId = `r-d5-${policyVersion}-${index}`;
+      const turnId = await storeCapture(service, responseId);
+      await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId, evalScore, policyVersion }));
+      await until(() => isDecided(turnId));
+    }
+  }
+  const turnId = await storeCapture(service, 'r-d5-hinted');
+  await send(
+    service,
+    'turnScored',
+    turnId,
+    scoredTurn({ responseId: 'r-d5-hinted', evalScore: -1, policyVersion: 51 }),
+  );
+  await until(() => isDecided(turnId));
+  const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+  const value = (name: string, version: number): number =>
+    Number(new RegExp(`hindcast_ledger_version_${name}\\{version="${version}",.*\\} (\\S+)`).exec(metrics)![1]);
+  expect([value('turns', 50), value('eval_score', 50), value('hint_rate', 50)]).toEqual([4, 0.25, 0]);
+  expect([value('turns', 51), value('eval_score', 51), value('hint_rate', 51)]).toEqual([2, 0, 0.5]);
+});
+
 /** Once a later message of each kind is in the books, all earlier ones are. */
 async function settled(): Promise<void> {
   const idle = async (): Promise<boolean> => {

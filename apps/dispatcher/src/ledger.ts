@@ -26,6 +26,16 @@ export interface TrainedStep {
   readonly rows: Pick<Changes, 'steps' | 'versions' | 'ended'>;
 }
 
+/** What the judge made of the answers that one policy version gave. */
+export interface VersionVerdicts {
+  readonly policyVersion: number;
+  readonly turns: number;
+  /** In [−1, 1]; `null` when no turn has a score. */
+  readonly meanEvalScore: number | null;
+  /** Share of the turns with an accepted hint. */
+  readonly hintRate: number;
+}
+
 /** The books: every write goes through the state machine of `core/turn.ts`, every read is one snapshot. */
 @Injectable()
 export class Ledger {
@@ -87,6 +97,26 @@ export class Ledger {
       const decision = turn.decided === null ? null : await prisma.decision.findUnique({ where: { turnId: turn.id } });
       return storyOf(turn, decision);
     });
+  }
+
+  /** How the answers of the newest versions were judged, newest first. */
+  async verdicts(versions: number): Promise<VersionVerdicts[]> {
+    const groups = await this.database.run((prisma) =>
+      prisma.decision.groupBy({
+        by: ['policyVersion'],
+        where: { policyVersion: { not: null }, judgeModel: { not: null } },
+        _avg: { evalScore: true },
+        _count: { _all: true, hint: true },
+        orderBy: { policyVersion: 'desc' },
+        take: versions,
+      }),
+    );
+    return groups.map(({ policyVersion, _avg, _count }) => ({
+      policyVersion: policyVersion!,
+      turns: _count._all,
+      meanEvalScore: _avg.evalScore,
+      hintRate: _count.hint / _count._all,
+    }));
   }
 
   /** The books, of one tenant or of all, in one snapshot; steps and versions are everybody's. */

@@ -3,6 +3,9 @@ import { Bus, Health, Metrics } from '@hindcast/platform';
 import { Database } from './database';
 import { Ledger } from './ledger';
 
+/** Versions whose verdicts `/metrics` shows: enough to see a trend, few enough to keep its labels bounded. */
+const SHOWN_VERSIONS = 10;
+
 /** Answers the gateway's questions, and says on `/readyz` and `/metrics` how the ledger stands. */
 @Injectable()
 export class Queries {
@@ -24,6 +27,26 @@ export class Queries {
     const turns = this.metrics.gauge('ledger_turns', 'Turns by where they ended', ['ending']);
     const cases = this.metrics.gauge('ledger_cases', 'Paired turns by row of the gate', ['case']);
     const waiting = this.metrics.gauge('ledger_waiting_samples', 'Samples neither trained nor refused');
+    const judged = this.metrics.gauge('ledger_version_turns', 'Judged turns by the version that answered', ['version']);
+    const scores = this.metrics.gauge('ledger_version_eval_score', 'Mean eval score by the version that answered', [
+      'version',
+    ]);
+    const hints = this.metrics.gauge(
+      'ledger_version_hint_rate',
+      'Share of judged turns with an accepted hint, by the version that answered',
+      ['version'],
+    );
+    this.metrics.onScrape('verdicts', async () => {
+      const verdicts = await this.ledger.verdicts(SHOWN_VERSIONS).catch(() => null);
+      if (verdicts === null) return;
+      for (const gauge of [judged, scores, hints]) gauge.reset();
+      for (const { policyVersion, turns, meanEvalScore, hintRate } of verdicts) {
+        const version = String(policyVersion);
+        judged.set({ version }, turns);
+        if (meanEvalScore !== null) scores.set({ version }, meanEvalScore);
+        hints.set({ version }, hintRate);
+      }
+    });
     this.metrics.onScrape('ledger', async () => {
       const status = await this.ledger.status(null).catch(() => null);
       if (status === null) return; // the database is away, which /readyz says

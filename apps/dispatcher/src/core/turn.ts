@@ -45,8 +45,8 @@ export type TurnEvent =
       readonly kind: 'captured';
       readonly identity: Identity;
       readonly model: string;
-      readonly promptTokens: number;
-      readonly completionTokens: number;
+      readonly promptTokens: number | null;
+      readonly completionTokens: number | null;
       readonly finishReason: string;
       readonly untrainable: string | null;
     }
