@@ -22,6 +22,8 @@ export const GatewayConfig = commonConfig(8080)
     /** Name of the base model in the engines: policy version 0. */
     POLICY_MODEL: z.string().min(1).default('seed'),
     POLICY_DIALECT: z.enum(['vllm', 'sglang', 'openai']).default('vllm'),
+    /** Folder with the served model's tokenizer.json, tokenizer_config.json and template: what the `openai` dialect finds ids with. */
+    POLICY_TOKENIZER_DIR: z.string().min(1).optional(),
     POLICY_API_KEY: secret.optional(),
     /** Longest silence of an engine: before its answer begins (a whole answer comes all at once), and between two pieces. */
     POLICY_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
