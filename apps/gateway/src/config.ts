@@ -27,6 +27,17 @@ export const GatewayConfig = commonConfig(8080)
     POLICY_API_KEY: secret.optional(),
     /** Longest silence of an engine: before its answer begins (a whole answer comes all at once), and between two pieces. */
     POLICY_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
+    /** Further attempts of a request whose answer has not begun; 0: none. */
+    POLICY_RETRIES: z.coerce.number().int().min(0).max(10).default(2),
+    /** Longest pause before a retry. An engine whose Retry-After asks for more is not asked again. */
+    POLICY_RETRY_MAX_WAIT_MS: z.coerce.number().int().min(0).max(60_000).default(2_000),
+    /** Retry, once, when an engine cut the connection after it got the request. */
+    POLICY_RETRY_CUT: booleanFlag.default(false),
+    /** Time between two health checks of an engine. */
+    POLICY_HEALTH_MS: z.coerce.number().int().min(50).default(3_000),
+    /** Failures in a row after which an engine gets no requests for POLICY_BREAKER_PAUSE_MS; 0: never. */
+    POLICY_BREAKER_FAILURES: z.coerce.number().int().min(0).default(5),
+    POLICY_BREAKER_PAUSE_MS: z.coerce.number().int().positive().default(5_000),
     /** `name:sha256hex,…`; the name is the tenant. */
     API_KEYS: listOf(parseApiKey).default([]),
     /** JSON file with more keys; read again when it changes. */
