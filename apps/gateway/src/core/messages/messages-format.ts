@@ -1,0 +1,14 @@
+import type { ClientFormat } from '../client-format';
+import { messageId, messageOf } from './messages-answer';
+import { messagesErrorBody } from './messages-error';
+import type { AnswerOptions } from './messages-request';
+import { MessagesStream } from './messages-stream';
+
+/** Anthropic's Messages API. */
+export const messagesFormat = (options: AnswerOptions): ClientFormat => ({
+  responseId: messageId,
+  error: messagesErrorBody,
+  whole: (_bytes, completion, _asked, answerId) =>
+    Buffer.from(JSON.stringify(messageOf(completion, answerId, options))),
+  stream: (_asked, answerId) => new MessagesStream(answerId, options),
+});
