@@ -138,7 +138,7 @@ function toolCall(block: Json, param: string): Json {
     function: {
       name: stringAt(block['name'], `${param}.name`),
       // Arguments of an answer that were no JSON went to the client as text.
-      arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
+      arguments: typeof input === 'string' ? input : JSON.stringify(input === undefined ? {} : input),
     },
   };
 }
