@@ -99,6 +99,15 @@ export type MessageOf<Name extends ContractName> = Envelope<BodyOf<Name>>;
 
 /** Schema of a whole message. Only a policy update and a dead letter may lack a turn. */
 export function messageSchema<Name extends ContractName>(name: Name): z.ZodType<MessageOf<Name>> {
+  let schema = schemas.get(name);
+  if (!schema) schemas.set(name, (schema = schemaOf(name)));
+  return schema as z.ZodType<MessageOf<Name>>;
+}
+
+/** Each made once: zod compiles a schema at its first use, which costs more than many parses. */
+const schemas = new Map<ContractName, z.ZodType>();
+
+function schemaOf(name: ContractName): z.ZodType {
   const turnless = name === 'policyUpdated' || name === 'dead';
   return z.strictObject({
     v: z.literal(1),
@@ -106,7 +115,7 @@ export function messageSchema<Name extends ContractName>(name: Name): z.ZodType<
     tenant: Tenant,
     at: Timestamp,
     body: contracts[name].body,
-  }) as unknown as z.ZodType<MessageOf<Name>>;
+  });
 }
 
 /** Subject that a message of `subject` is buried under. */
