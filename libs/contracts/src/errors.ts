@@ -11,6 +11,7 @@ export const errorCodes = {
   'model-not-found': { retry: false },
   'not-found': { retry: false },
   'turn-not-found': { retry: false },
+  'not-supported': { retry: false },
   unauthorized: { retry: false },
   'rate-limited': { retry: true },
   'engine-unreachable': { retry: true },

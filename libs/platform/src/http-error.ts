@@ -20,6 +20,7 @@ const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'model-not-found': 404,
   'not-found': 404,
   'turn-not-found': 404,
+  'not-supported': 501,
   unauthorized: 401,
   'rate-limited': 429,
   'engine-unreachable': 502,
