@@ -3,13 +3,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
 import { CONFIG, Log } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
-import type { CompletedAnswer } from './core/answer';
-import { captureOf, capturedTurn, type AnswerContext } from './core/answer-record';
+import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
 import { openTurnKey } from './core/canonical-conversation';
-import { checkCapture, type CaptureVerdict } from './core/capture-check';
+import { checkCapture, refuseCapture, type CaptureVerdict } from './core/capture-check';
 import { offPolicyCause } from './core/off-policy';
-import type { OpenTurn } from './core/open-turn';
+import { sessionTurn, type OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
+import type { PrefixIdentity } from './core/request-identity';
 import { GatewayMetrics } from './gateway-metrics';
 import { RecentTurns } from './recent-turns';
 import { Redaction } from './redaction';
@@ -21,6 +21,13 @@ import { TurnSweeper } from './turn-sweeper';
 const ABORTED = new Set(['abort', 'error']);
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** What is to be written down of one answer. */
+interface Draft {
+  readonly context: AnswerContext;
+  readonly operation: Extract<Operation, { kind: 'open' | 'announce' }>;
+  readonly capture: Uint8Array | null;
+}
 
 /** Writes down every main answer when it ends: opened, untrainable with a reason, or failed. */
 @Injectable()
@@ -36,71 +43,60 @@ export class AnswerRecorder {
     private readonly log: Log,
   ) {}
 
-  /** The engine finished the answer. Resolves once it is stored or counted as uncaptured; never throws. */
-  async complete(context: AnswerContext, promptHash: string, answer: CompletedAnswer): Promise<void> {
-    if (ABORTED.has(answer.finishReason ?? '')) return this.failed(context, answer, 'the engine aborted the answer');
-    this.metrics.answerEnded('complete');
-    const verdict = checkCapture(answer, this.offPolicyCause(context));
-    const { sampling, policyVersion, request } = context;
-    if (verdict.trainable && this.redaction.holds(request.messages, request['tools'], answer.message)) {
-      const detail = 'the conversation or the answer holds what REDACTION keeps out of storage';
-      return this.untrainable(context, answer, { trainable: false, reason: 'redacted', detail });
-    }
-    if (!verdict.trainable || !sampling || policyVersion === null) return this.untrainable(context, answer, verdict);
+  /**
+   * All choices of one response. Those that open know of each other: at most one of them is continued.
+   *
+   * Resolves once every one is stored or counted as uncaptured; never throws.
+   */
+  async record(prompt: PrefixIdentity, turns: readonly EndedTurn[]): Promise<void> {
+    const drafts = turns.map((turn) => this.draft(prompt, turn));
+    const opened = drafts.flatMap(({ operation }) =>
+      operation.kind === 'open' ? [{ turnId: operation.turn.turnId, key: operation.key }] : [],
+    );
+    await Promise.all(
+      drafts.map((draft) => {
+        const { operation } = draft;
+        if (operation.kind === 'announce' || opened.length === 1) return this.write(draft);
+        const siblings = opened.filter(({ turnId }) => turnId !== operation.turn.turnId);
+        return this.write({ ...draft, operation: { ...operation, turn: { ...operation.turn, siblings } } });
+      }),
+    );
+  }
+
+  private draft(prompt: PrefixIdentity, turn: EndedTurn): Draft {
+    const { context, answer, outcome, detail } = turn;
+    const isAborted = outcome === 'complete' && ABORTED.has(answer.finishReason ?? '');
+    this.metrics.answerEnded(outcome === 'complete' && !isAborted ? 'complete' : 'failed');
+    if (outcome === 'malformed') return this.untrainable(turn, refuseCapture('malformed-stream', detail));
+    if (isAborted) return this.failed(turn, 'the engine aborted the answer');
+    if (outcome === 'failed') return this.failed(turn, detail);
+    const verdict = this.verdict(turn);
+    if (!verdict.trainable) return this.untrainable(turn, verdict);
     const at = Date.now();
-    let capture: Uint8Array;
-    try {
-      capture = encodeCapture(captureOf(context, answer, verdict, { sampling, policyVersion, at }));
-    } catch (error) {
-      this.log.error('capture.refused', { turnId: context.turnId, error });
-      return this.untrainable(context, answer, {
-        trainable: false,
-        reason: 'malformed-stream',
-        detail: 'the capture breaks its contract',
-      });
-    }
-    if (!this.book.fits(capture.length)) {
-      return this.untrainable(context, answer, {
-        trainable: false,
-        reason: 'too-large',
-        detail: `${capture.length} bytes`,
-      });
-    }
-    const turn: OpenTurn = {
+    const encoded = this.encode(turn, verdict, at);
+    if (!(encoded instanceof Uint8Array)) return this.untrainable(turn, encoded);
+    const key = openTurnKey(prompt.conversation, answer.message, sha256);
+    const opened: OpenTurn = {
       turnId: context.turnId,
       tenant: context.tenant,
       sessionId: context.sessionId,
-      promptHash,
+      context: prompt.context,
       openedAt: at,
       captured: capturedTurn(context, answer, verdict),
       announced: false,
       ending: null,
     };
-    await this.write({ kind: 'open', key: openTurnKey(promptHash, answer.message, sha256), turn }, capture, context);
-    this.log.info('turn.captured', {
-      turnId: turn.turnId,
-      sessionId: turn.sessionId,
-      policyVersion: context.policyVersion,
-      tokens: verdict.responseIds.length,
-    });
+    const inSession = context.sessionId === null ? null : sessionTurn(key, opened, prompt, answer.message, sha256);
+    return { context, operation: { kind: 'open', key, turn: opened, inSession }, capture: encoded };
   }
 
-  /** The answer stopped midway: the client went away, the engine broke off or said that it failed. Never trained. */
-  async failed(context: AnswerContext, answer: CompletedAnswer, detail: string): Promise<void> {
-    this.metrics.answerEnded('failed');
-    this.log.warn('turn.failed', {
-      turnId: context.turnId,
-      sessionId: context.sessionId,
-      detail,
-      tokens: answer.responseIds?.length ?? null,
-    });
-    await this.announce(context, answer, null, { reason: 'failed', detail });
-  }
-
-  /** The answer ended, and what the engine sent was not an answer. */
-  async malformed(context: AnswerContext, answer: CompletedAnswer, detail: string): Promise<void> {
-    this.metrics.answerEnded('failed');
-    await this.untrainable(context, answer, { trainable: false, reason: 'malformed-stream', detail });
+  private verdict({ context, answer }: EndedTurn): CaptureVerdict {
+    const verdict = checkCapture(answer, this.offPolicyCause(context));
+    const { request } = context;
+    if (verdict.trainable && this.redaction.holds(request.messages, request['tools'], answer.message)) {
+      return refuseCapture('redacted', 'the conversation or the answer holds what REDACTION keeps out of storage');
+    }
+    return verdict;
   }
 
   private offPolicyCause({ sampling, sentBody, policyVersion }: AnswerContext): string | null {
@@ -110,38 +106,45 @@ export class AnswerRecorder {
     return offPolicyCause(sampling, sentBody);
   }
 
-  private async untrainable(context: AnswerContext, answer: CompletedAnswer, verdict: CaptureVerdict): Promise<void> {
-    if (!verdict.trainable) {
-      this.metrics.untrainable(verdict.reason);
-      this.log.info('turn.untrainable', {
-        turnId: context.turnId,
-        sessionId: context.sessionId,
-        reason: verdict.reason,
-        detail: verdict.detail,
-      });
+  /** The capture's bytes, or why there are none. */
+  private encode(
+    { context, answer }: EndedTurn,
+    verdict: Extract<CaptureVerdict, { trainable: true }>,
+    at: number,
+  ): Uint8Array | Extract<CaptureVerdict, { trainable: false }> {
+    let bytes: Uint8Array;
+    try {
+      bytes = encodeCapture(captureOf(context, answer, verdict, at));
+    } catch (error) {
+      this.log.error('capture.refused', { turnId: context.turnId, error });
+      return refuseCapture('malformed-stream', 'the capture breaks its contract');
     }
-    await this.announce(context, answer, verdict, null);
+    return this.book.fits(bytes.length) ? bytes : refuseCapture('too-large', `${bytes.length} bytes`);
   }
 
-  private announce(
-    context: AnswerContext,
-    answer: CompletedAnswer,
-    verdict: CaptureVerdict | null,
-    closed: ClosedTurn | null,
-  ): Promise<void> {
-    const { turnId, tenant } = context;
-    return this.write(
-      { kind: 'announce', turnId, tenant, captured: capturedTurn(context, answer, verdict), closed },
-      null,
-      context,
-    );
+  /** The answer stopped midway: the client went away, the engine broke off or said that it failed. Never trained. */
+  private failed({ context, answer }: EndedTurn, detail: string): Draft {
+    this.log.warn('turn.failed', {
+      turnId: context.turnId,
+      sessionId: context.sessionId,
+      detail,
+      tokens: answer.responseIds?.length ?? null,
+    });
+    return announcement({ context, answer }, null, { reason: 'failed', detail });
   }
 
-  private async write(
-    operation: Extract<Operation, { kind: 'open' | 'announce' }>,
-    capture: Uint8Array | null,
-    context: AnswerContext,
-  ): Promise<void> {
+  private untrainable(turn: EndedTurn, verdict: Extract<CaptureVerdict, { trainable: false }>): Draft {
+    this.metrics.untrainable(verdict.reason);
+    this.log.info('turn.untrainable', {
+      turnId: turn.context.turnId,
+      sessionId: turn.context.sessionId,
+      reason: verdict.reason,
+      detail: verdict.detail,
+    });
+    return announcement(turn, verdict, null);
+  }
+
+  private async write({ context, operation, capture }: Draft): Promise<void> {
     const { captured, closed } =
       operation.kind === 'open' ? { captured: operation.turn.captured, closed: null } : operation;
     this.recent.add(context.tenant, context.turnId, captured, closed);
@@ -152,6 +155,27 @@ export class AnswerRecorder {
       this.log.error('turn.uncaptured', { turnId: context.turnId, error });
       // NATS may have stored it without saying so; what is counted as uncaptured must not come back.
       if (operation.kind === 'open') this.sweeper.disown(operation.key, operation.turn);
+      return;
     }
+    if (operation.kind === 'announce') return;
+    const { turnId, sessionId } = context;
+    const { policyVersion, completionTokens: tokens } = captured;
+    this.log.info('turn.captured', { turnId, sessionId, policyVersion, tokens });
   }
 }
+
+const announcement = (
+  { context, answer }: Pick<EndedTurn, 'context' | 'answer'>,
+  verdict: CaptureVerdict | null,
+  closed: ClosedTurn | null,
+): Draft => ({
+  context,
+  operation: {
+    kind: 'announce',
+    turnId: context.turnId,
+    tenant: context.tenant,
+    captured: capturedTurn(context, answer, verdict),
+    closed,
+  },
+  capture: null,
+});

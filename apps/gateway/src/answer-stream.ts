@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { HindcastError } from '@hindcast/contracts';
 import type { ClientConnection } from './client-connection';
 import type { CompletedAnswer } from './core/answer';
+import type { EndedTurn } from './core/answer-record';
 import { ChunkAssembler } from './core/chunk-assembler';
 import type { StreamFormat } from './core/client-format';
 import { SseParser, isDone, type SseEvent } from './core/sse-parser';
@@ -14,8 +15,9 @@ const TAIL_MS = 2_000;
 
 /** How a streamed answer ended. */
 export interface StreamEnding {
-  readonly outcome: 'complete' | 'failed' | 'malformed';
-  readonly answer: CompletedAnswer;
+  readonly outcome: EndedTurn['outcome'];
+  /** Every choice, as far as it came. */
+  readonly answers: readonly CompletedAnswer[];
   readonly detail: string;
 }
 
@@ -128,7 +130,7 @@ export class AnswerStream {
   }
 
   private ending(outcome: StreamEnding['outcome'], detail: string): StreamEnding {
-    return { outcome, answer: this.assembler.answer(), detail };
+    return { outcome, answers: this.assembler.answers(this.choices), detail };
   }
 
   private async take(event: SseEvent): Promise<void> {

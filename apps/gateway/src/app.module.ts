@@ -4,9 +4,13 @@ import { ApiKeyGuard } from './api-key.guard';
 import { Chat } from './chat';
 import { ChatController } from './chat.controller';
 import { Cors } from './cors';
+import { Conversations } from './conversations';
 import { DocsController } from './docs.controller';
+import { EngineAttempts } from './engine-attempts';
 import { EngineClient } from './engine-client';
 import { EngineModels } from './engine-models';
+import { EnginePool } from './engine-pool';
+import { ErrorReplies } from './error-replies';
 import { FeedbackBook } from './feedback-book';
 import { FeedbackController } from './feedback.controller';
 import { GatewayMetrics } from './gateway-metrics';
@@ -39,9 +43,13 @@ import { TurnSweeper } from './turn-sweeper';
     AnswerRecorder,
     ApiKeyGuard,
     Chat,
+    Conversations,
     Cors,
+    EngineAttempts,
     EngineClient,
     EngineModels,
+    EnginePool,
+    ErrorReplies,
     FeedbackBook,
     GatewayMetrics,
     IdleConnections,

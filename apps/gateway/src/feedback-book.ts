@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DependencyUnavailable, Feedback, HindcastError, type Capture, type TurnStory } from '@hindcast/contracts';
 import { Bus, Nats } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
-import { conversationHashes, openTurnKey } from './core/canonical-conversation';
+import { openTurnKey } from './core/canonical-conversation';
 import type { FeedbackRequest } from './core/feedback-request';
 import { pairTexts } from './core/judge-texts';
 import { pairedBody } from './core/open-turn';
+import { prefixIdentities } from './core/request-identity';
 import { KvAccess } from './kv-access';
 import { RecentTurns } from './recent-turns';
 import { Redaction } from './redaction';
@@ -63,8 +64,8 @@ export class FeedbackBook {
 
   /** Feedback says all that a next state could: an open turn is paired with an empty one. */
   private async pair(turnId: string, { header }: Capture): Promise<boolean> {
-    const hashes = conversationHashes(header.tenant, header.messages, sha256);
-    const key = openTurnKey(hashes.at(-1)!, header.answer, sha256);
+    const [prompt] = prefixIdentities(header.tenant, { messages: header.messages }, sha256).slice(-1);
+    const key = openTurnKey(prompt!.conversation, header.answer, sha256);
     const texts = pairTexts([...header.messages, { ...header.answer, role: 'assistant' }], header.messages.length);
     const ended = await this.book.end(
       key,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '@hindcast/platform';
 import type { Ending } from './core/open-turn';
+import type { SkipReason } from './core/session-fields';
 
 /** What the gateway counts. `turns_ended_total` of main answers = stored + uncaptured. */
 @Injectable()
@@ -14,6 +15,7 @@ export class GatewayMetrics {
   private readonly pairedTurns;
   private readonly closedTurns;
   private readonly fallbacks;
+  private readonly retries;
 
   constructor(metrics: Metrics) {
     this.requests = metrics.counter('chat_requests_total', 'Chat requests by HTTP status', ['status']);
@@ -32,6 +34,7 @@ export class GatewayMetrics {
       'model_fallbacks_total',
       'Requests answered by another model because the engine lacked the adapter',
     );
+    this.retries = metrics.counter('engine_retries_total', 'Requests sent to an engine again, by reason', ['reason']);
   }
 
   request(status: number): void {
@@ -49,8 +52,11 @@ export class GatewayMetrics {
   uncaptured(reason: string): void {
     this.uncapturedTurns.inc({ reason });
   }
-  side(): void {
-    this.skipped.inc({ reason: 'side' });
+  skip(reason: SkipReason): void {
+    this.skipped.inc({ reason });
+  }
+  notChat(): void {
+    this.skipped.inc({ reason: 'not-chat' });
   }
   ended(ending: Ending): void {
     if (ending.kind === 'paired') this.pairedTurns.inc();
@@ -58,5 +64,8 @@ export class GatewayMetrics {
   }
   modelFallback(): void {
     this.fallbacks.inc();
+  }
+  retried(reason: string): void {
+    this.retries.inc({ reason });
   }
 }

@@ -2,29 +2,26 @@ import { Injectable } from '@nestjs/common';
 import { decodeCapture, type Capture } from '@hindcast/contracts';
 import { Bus, Log, Nats, crashPoint } from '@hindcast/platform';
 import {
+  editedTurn,
   pairedBody,
+  supersededBy,
   turnToPair,
   withAnnounced,
-  withEnding,
+  withEndings,
   withTurn,
   withoutTurn,
   type Ending,
   type OpenTurn,
+  type SessionTurn,
+  type TurnAddress,
 } from './core/open-turn';
-import type { Operation } from './core/operation';
+import type { Continuation, Operation } from './core/operation';
 import { GatewayMetrics } from './gateway-metrics';
 import { KvAccess } from './kv-access';
 import { StoredLists } from './stored-lists';
 
 /** Bytes that NATS adds to a value: subject and headers. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
-
-/** An open turn as its session knows it. */
-interface SessionTurn {
-  readonly turnId: string;
-  readonly key: string;
-  readonly promptHash: string;
-}
 
 /**
  * Does the operations of the gateways on their shared records. An open-turn record is written before its capture, goes
@@ -61,25 +58,11 @@ export class TurnBook {
   async perform(operation: Operation, capture: Uint8Array | null, now: number, withdrawn?: AbortSignal): Promise<void> {
     switch (operation.kind) {
       case 'open':
-        return this.open(operation.key, operation.turn, capture!, now, withdrawn);
+        return this.open(operation, capture!, now, withdrawn);
       case 'announce':
         return this.announceClosed(operation);
-      case 'continue': {
-        const { continuations, sessionId, id } = operation;
-        const pair = (continuation: (typeof continuations)[number]): Promise<unknown> =>
-          this.end(
-            continuation.key,
-            (turns) => turnToPair(turns, sessionId),
-            (turn) => ({
-              kind: 'paired',
-              at: now,
-              by: id,
-              body: pairedBody(turn, continuation.texts),
-            }),
-          );
-        await Promise.all(continuations.map(pair));
-        return;
-      }
+      case 'continue':
+        return this.continue(operation, now);
       case 'end-session':
         return this.endSession(operation, now);
     }
@@ -118,7 +101,7 @@ export class TurnBook {
     await this.turns.change(key, (turns) => {
       const chosen = choose(turns);
       claimed = chosen && chosen.ending === null ? { ...chosen, ending: ending(chosen) } : null;
-      return claimed ? withEnding(turns, claimed.turnId, claimed.ending!) : turns;
+      return claimed ? withEndings(turns, claimed, claimed.ending!) : turns;
     });
     if (!claimed) return null;
     crashPoint('after-claim');
@@ -133,6 +116,7 @@ export class TurnBook {
     if (!turn.announced) await this.bus.publish('turnCaptured', { turnId, tenant, body: turn.captured });
     if (ending.kind === 'paired') await this.bus.publish('turnPaired', { turnId, tenant, body: ending.body });
     else await this.bus.publish('turnClosed', { turnId, tenant, body: ending.body });
+    await this.closeSiblings(turn, ending);
     await this.turns.change(key, (turns) => withoutTurn(turns, turnId));
     if (turn.sessionId)
       await this.sessions.change(turn.sessionId, (turns) => turns.filter((known) => known.turnId !== turnId));
@@ -167,8 +151,7 @@ export class TurnBook {
   }
 
   private async open(
-    key: string,
-    turn: OpenTurn,
+    { key, turn, inSession }: Extract<Operation, { kind: 'open' }>,
     capture: Uint8Array,
     now: number,
     withdrawn?: AbortSignal,
@@ -179,21 +162,72 @@ export class TurnBook {
     }
     await this.turns.change(key, (turns) => (withdrawn?.aborted ? turns : withTurn(turns, turn)), true);
     if (withdrawn?.aborted) return;
-    let siblings: readonly SessionTurn[] = [];
-    const join = async (sessionId: string): Promise<void> => {
-      const own: SessionTurn = { turnId: turn.turnId, key, promptHash: turn.promptHash };
+    let earlier: readonly SessionTurn[] = [];
+    const join = async (sessionId: string, own: SessionTurn): Promise<void> => {
+      const isOther = ({ turnId }: TurnAddress): boolean =>
+        turnId !== own.turnId && !turn.siblings?.some((sibling) => sibling.turnId === turnId);
       await this.sessions.change(sessionId, (turns) => {
-        siblings = turns.filter((known) => known.promptHash === own.promptHash && known.turnId !== own.turnId);
+        earlier = turns.filter((known) => known.attempt === own.attempt && isOther(known));
         return turns.some((known) => known.turnId === own.turnId) ? turns : [...turns, own];
       });
     };
     const put = async (): Promise<void> => void (await (await this.access.kv('captures')).put(turn.turnId, capture));
-    await Promise.all([put(), turn.sessionId && join(turn.sessionId)]);
+    await Promise.all([put(), turn.sessionId && inSession && join(turn.sessionId, inSession)]);
     crashPoint('after-capture-put');
     this.follow(async () => {
       await this.announce(key, turn);
-      await this.closeAll(siblings, { reason: 'superseded', detail: `by ${turn.turnId}` }, turn.turnId, now);
+      await this.closeAll(earlier, { reason: 'superseded', detail: `by ${turn.turnId}` }, turn.turnId, now);
     });
+  }
+
+  private async continue(
+    { continuations, sessionId, id }: Extract<Operation, { kind: 'continue' }>,
+    now: number,
+  ): Promise<void> {
+    const ending = (turn: OpenTurn, { texts }: Continuation): Ending => ({
+      kind: 'paired',
+      at: now,
+      by: id,
+      body: pairedBody(turn, texts),
+    });
+    const paired = await Promise.all(
+      continuations.map((continuation) =>
+        this.end(
+          continuation.key,
+          (turns) => turnToPair(turns, sessionId, continuation.context),
+          (turn) => ending(turn, continuation),
+        ),
+      ),
+    );
+    const edited = continuations.filter((continuation) => continuation.edited);
+    if (sessionId === null || edited.length === 0 || paired.some((turn) => turn !== null)) return;
+    const turns = await this.sessions.read(sessionId);
+    for (const continuation of edited) {
+      const meant = editedTurn(turns, continuation.edited!, continuation.context);
+      if (!meant) continue;
+      await this.end(
+        meant.key,
+        (open) => open.find(({ turnId }) => turnId === meant.turnId) ?? null,
+        (turn) => ending(turn, continuation),
+      );
+    }
+  }
+
+  /** The other choices of a response, once this one was continued. */
+  private async closeSiblings(turn: OpenTurn, ending: Ending): Promise<void> {
+    const closed = supersededBy(turn, ending);
+    if (closed) await Promise.all((turn.siblings ?? []).map((sibling) => this.closeSibling(sibling, closed)));
+  }
+
+  /** A sibling under the same key was given this ending with the claim; it still has to be finished. */
+  private async closeSibling({ key, turnId }: TurnAddress, closed: Ending): Promise<void> {
+    let found: OpenTurn | null = null;
+    await this.turns.change(key, (turns) => {
+      const sibling = turns.find((known) => known.turnId === turnId && (known.ending?.by ?? closed.by) === closed.by);
+      found = sibling ? { ...sibling, ending: closed } : null;
+      return found ? withEndings(turns, found, closed) : turns;
+    });
+    if (found) await this.finish(key, found);
   }
 
   private async announceClosed({
@@ -214,12 +248,12 @@ export class TurnBook {
   }
 
   private async closeAll(
-    turns: readonly SessionTurn[],
+    turns: readonly TurnAddress[],
     body: Extract<Ending, { kind: 'closed' }>['body'],
     by: string,
     now: number,
   ): Promise<void> {
-    const close = ({ key, turnId }: SessionTurn): Promise<unknown> =>
+    const close = ({ key, turnId }: TurnAddress): Promise<unknown> =>
       this.end(
         key,
         (open) => open.find((turn) => turn.turnId === turnId) ?? null,

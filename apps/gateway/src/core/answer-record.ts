@@ -23,6 +23,15 @@ export interface AnswerContext {
   readonly sentBody: Readonly<Record<string, unknown>>;
 }
 
+/** How one answer ended. */
+export interface EndedTurn {
+  readonly context: AnswerContext;
+  readonly answer: CompletedAnswer;
+  /** `failed`: it broke off; `malformed`: what the engine sent is no answer. */
+  readonly outcome: 'complete' | 'failed' | 'malformed';
+  readonly detail: string;
+}
+
 /** The event of an answer. Counts are the engine's own, as far as it gave them. */
 export function capturedTurn(
   context: AnswerContext,
@@ -30,25 +39,35 @@ export function capturedTurn(
   verdict: CaptureVerdict | null,
 ): CapturedTurn {
   return {
-    // An answer that broke before it named itself is known by its turn.
-    responseId: context.responseId ?? answer.responseId ?? context.turnId,
+    responseId: responseIdOf(context, answer),
     sessionId: context.sessionId,
     // A foreign model has no version; its answer is untrainable and counts for none.
     policyVersion: context.policyVersion ?? 0,
     model: context.model,
-    promptTokens: answer.promptIds?.length ?? answer.usage?.promptTokens ?? 0,
-    completionTokens: answer.responseIds?.length ?? answer.usage?.completionTokens ?? 0,
+    promptTokens: answer.promptIds?.length ?? answer.usage?.promptTokens ?? null,
+    completionTokens: answer.responseIds?.length ?? ownCompletionTokens(answer),
     finishReason: answer.finishReason ?? 'none',
     untrainable: verdict && !verdict.trainable ? verdict.reason : null,
   };
 }
 
-/** The capture of a trainable answer. */
+/** Choice 0 has the response's id, the others `<id>:<index>`. An answer that broke before it named itself is known by its turn. */
+export function responseIdOf(context: AnswerContext, { responseId, index }: CompletedAnswer): string {
+  const id = context.responseId ?? responseId;
+  if (id === null) return context.turnId;
+  return index === 0 ? id : `${id}:${index}`;
+}
+
+/** Usage counts all choices together. */
+const ownCompletionTokens = ({ usage, choices }: CompletedAnswer): number | null =>
+  usage && choices === 1 ? usage.completionTokens : null;
+
+/** The capture of a trainable answer; one whose version or sampling is not known is off-policy, hence not trainable. */
 export function captureOf(
   context: AnswerContext,
   answer: CompletedAnswer,
   verdict: Extract<CaptureVerdict, { trainable: true }>,
-  exact: { readonly sampling: Sampling; readonly policyVersion: number; readonly at: number },
+  at: number,
 ): Capture {
   const { request } = context;
   return {
@@ -56,17 +75,17 @@ export function captureOf(
       turnId: context.turnId,
       tenant: context.tenant,
       sessionId: context.sessionId,
-      responseId: context.responseId ?? answer.responseId ?? context.turnId,
+      responseId: responseIdOf(context, answer),
       model: context.model,
-      policyVersion: exact.policyVersion,
+      policyVersion: context.policyVersion!,
       dialect: context.dialect,
       messages: [...request.messages],
       tools: (request['tools'] as unknown[] | null | undefined) ?? null,
       templateArguments: (request['chat_template_kwargs'] as Record<string, unknown> | null | undefined) ?? null,
       answer: answer.message,
-      sampling: exact.sampling,
+      sampling: context.sampling!,
       finishReason: answer.finishReason!,
-      at: exact.at,
+      at,
     },
     promptIds: Int32Array.from(verdict.promptIds),
     responseIds: Int32Array.from(verdict.responseIds),

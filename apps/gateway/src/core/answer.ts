@@ -13,19 +13,33 @@ export interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** An answer as the engine gave it, streamed or whole. What the engine did not give is `null`, never a default. */
-export interface CompletedAnswer {
-  readonly responseId: string | null;
-  readonly model: string | null;
+/** One choice of an answer as the engine gave it. What the engine did not give is `null`, never a default. */
+export interface ChoiceAnswer {
   /** The assistant message. */
   readonly message: Json;
   readonly finishReason: string | null;
-  readonly choices: number;
-  readonly promptIds: readonly number[] | null;
   readonly responseIds: readonly number[] | null;
   /** Log-probs of the sampled ids, nats; NaN where an entry has no number. */
   readonly logProbs: readonly number[] | null;
+}
+
+/** What all choices of one response share. */
+export interface SharedAnswer {
+  readonly responseId: string | null;
+  readonly model: string | null;
+  readonly promptIds: readonly number[] | null;
+  /** Of all choices together. */
   readonly usage: Usage | null;
+}
+
+/** A choice with what it shares with the other choices of its response, streamed or whole. */
+export interface CompletedAnswer extends ChoiceAnswer, SharedAnswer {
+  /** Place of the choice in the response. */
+  readonly index: number;
+  /** Choices that the engine sent. */
+  readonly choices: number;
+  /** Sampled ids of all choices together; `null` when the engine did not give those of every choice. */
+  readonly sampledIds: number | null;
 }
 
 const isObject = (value: unknown): value is Json =>
@@ -39,28 +53,65 @@ export function usageOf(value: unknown): Usage | null {
   return isCount(promptTokens) && isCount(completionTokens) ? { promptTokens, completionTokens } : null;
 }
 
-/** Reads a whole (not streamed) chat completion; `null` when it is not one. */
-export function readCompletion(body: unknown): CompletedAnswer | null {
+const ABSENT: ChoiceAnswer = {
+  message: { role: 'assistant', content: null },
+  finishReason: null,
+  responseIds: null,
+  logProbs: null,
+};
+
+/**
+ * The choices `0` to `expected − 1` of one response. One that the engine did not send is there without anything; one that
+ * nobody expected is not there, and counts.
+ */
+export function completedAnswers(
+  shared: SharedAnswer,
+  choices: ReadonlyMap<number, ChoiceAnswer>,
+  expected: number,
+): CompletedAnswer[] {
+  const lengths = [...choices.values()].map(({ responseIds }) => responseIds?.length ?? NaN);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const sampledIds = Number.isNaN(total) ? null : total;
+  return Array.from({ length: expected }, (_, index) => ({
+    ...shared,
+    ...(choices.get(index) ?? ABSENT),
+    index,
+    choices: choices.size,
+    sampledIds,
+  }));
+}
+
+/** Reads a whole (not streamed) chat completion: its choices `0` to `expected − 1`; `null` when it is not one. */
+export function readCompletion(body: unknown, expected: number): CompletedAnswer[] | null {
   if (!isObject(body) || !Array.isArray(body['choices'])) return null;
   const choices = body['choices'].filter(isObject);
-  const choice = choices[0];
-  if (!choice || !isObject(choice['message'])) return null;
-  const logProbs = isObject(choice['logprobs']) ? choice['logprobs']['content'] : null;
-  return {
+  if (choices.length === 0 || !choices.every((choice) => isObject(choice['message']))) return null;
+  const shared = {
     responseId: typeof body['id'] === 'string' && body['id'] !== '' ? body['id'] : null,
     model: typeof body['model'] === 'string' ? body['model'] : null,
-    message: choice['message'],
-    finishReason: typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : null,
-    choices: choices.length,
-    promptIds: promptIdsIn(body, choice),
-    responseIds: choiceIds(choice) ?? extensionIds(body, 0),
-    logProbs: Array.isArray(logProbs)
-      ? logProbs.map((entry: unknown) =>
-          isObject(entry) && typeof entry['logprob'] === 'number' ? entry['logprob'] : NaN,
-        )
-      : null,
+    promptIds: promptIdsIn(body, choices[0]!),
     usage: usageOf(body['usage']),
   };
+  const byIndex = new Map<number, ChoiceAnswer>();
+  for (const [position, choice] of choices.entries()) {
+    const index = typeof choice['index'] === 'number' ? choice['index'] : position;
+    byIndex.set(index, {
+      message: choice['message'] as Json,
+      finishReason: typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : null,
+      responseIds: choiceIds(choice) ?? extensionIds(body, index),
+      logProbs: logProbsOf(choice),
+    });
+  }
+  return completedAnswers(shared, byIndex, expected);
+}
+
+/** Log-probs that stand in a choice, of the whole answer or those that a chunk adds; NaN where an entry has no number. */
+export function logProbsOf(choice: Json): number[] | null {
+  const content = isObject(choice['logprobs']) ? choice['logprobs']['content'] : null;
+  if (!Array.isArray(content)) return null;
+  return content.map((entry: unknown) =>
+    isObject(entry) && typeof entry['logprob'] === 'number' ? entry['logprob'] : NaN,
+  );
 }
 
 /** Whether the message says anything: text, reasoning, a refusal or a tool call. */

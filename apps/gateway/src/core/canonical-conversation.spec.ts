@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  answerPositions,
-  canonicalJson,
-  canonicalMessage,
-  conversationHashes,
-  openTurnKey,
-} from './canonical-conversation';
+import { answerPositions, canonicalJson, canonicalMessage, openTurnKey } from './canonical-conversation';
+import { attemptHash, exchangeHash, prefixIdentities, type PrefixIdentity } from './request-identity';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const call = (id: string, args: string): object => ({
@@ -42,6 +37,32 @@ describe('canonicalMessage', () => {
       why: 'order and spelling of tool arguments',
       a: { role: 'assistant', tool_calls: [call('a', '{"x":1.0,"y":[1, 2]}')] },
       b: { role: 'assistant', tool_calls: [call('a', '{ "y":[1,2],"x":1 }')] },
+    },
+    {
+      why: 'thinking in parts of its own',
+      a: {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'x' },
+          { type: 'text', text: 'hi' },
+        ],
+      },
+      b: { role: 'assistant', content: 'hi' },
+    },
+    {
+      why: 'a refusal as a part',
+      a: { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] },
+      b: { role: 'assistant', content: null, refusal: 'no' },
+    },
+    {
+      why: 'fields that say nothing',
+      a: { role: 'assistant', content: 'x', refusal: null, annotations: [], audio: null, function_call: null },
+      b: { role: 'assistant', content: 'x' },
+    },
+    {
+      why: 'arguments left out or empty',
+      a: { role: 'assistant', tool_calls: [call('a', '')] },
+      b: { role: 'assistant', content: '', tool_calls: [call('b', '{}')] },
     },
     {
       why: 'tool result ids',
@@ -87,20 +108,48 @@ describe('conversation keys', () => {
   const user = { role: 'user', content: 'hi' };
   const answer = { role: 'assistant', content: 'hello' };
   const next = { role: 'user', content: 'more' };
+  const identities = (messages: object[], tenant = 't', extra: object = {}): PrefixIdentity[] =>
+    prefixIdentities(tenant, { ...extra, messages: messages as Record<string, unknown>[] }, sha256);
+  const last = (...args: Parameters<typeof identities>): PrefixIdentity => identities(...args).at(-1)!;
 
   it('the key of an answer is found again in the request that continues it', () => {
-    const key = openTurnKey(conversationHashes('t', [system, user], sha256).at(-1)!, answer, sha256);
+    const key = openTurnKey(last([system, user]).conversation, answer, sha256);
     const later = [{ role: 'developer', content: 'other' }, user, answer, next];
-    expect(answerPositions(later, conversationHashes('t', later, sha256))).toEqual([{ index: 2, key }]);
+    expect(answerPositions(later)).toEqual([2]);
+    expect(identities(later)[3]!.conversation).toBe(key);
   });
 
   it('tenants never meet', () => {
-    expect(conversationHashes('a', [user], sha256).at(-1)).not.toBe(conversationHashes('b', [user], sha256).at(-1));
+    expect(last([user], 'a').conversation).not.toBe(last([user], 'b').conversation);
   });
 
   it('looks at the last four answers, newest first, and at none that nothing follows', () => {
     const long = Array.from({ length: 6 }, () => [user, answer]).flat();
-    const positions = answerPositions(long, conversationHashes('t', long, sha256));
-    expect(positions.map(({ index }) => index)).toEqual([9, 7, 5, 3]);
+    expect(answerPositions(long)).toEqual([9, 7, 5, 3]);
+  });
+
+  it.each([
+    { why: 'other system messages', a: last([system, user]), b: last([{ ...system, content: 'be rude' }, user]) },
+    { why: 'system messages elsewhere', a: last([system, user]), b: last([user]) },
+    { why: 'other tools', a: last([user], 't', { tools: [1] }), b: last([user], 't', { tools: [2] }) },
+    { why: 'another end user', a: last([user], 't', { user: 'a' }), b: last([user], 't', { user: 'b' }) },
+  ])('$why: the same conversation, another request', ({ a, b }) => {
+    expect(a.conversation).toBe(b.conversation);
+    expect(attemptHash(a, sha256)).not.toBe(attemptHash(b, sha256));
+  });
+
+  it('tools in another key order are the same request', () => {
+    const [a, b] = [
+      { name: 'x', strict: true },
+      { strict: true, name: 'x' },
+    ].map((tool) => attemptHash(last([system, user], 't', { tools: [tool] }), sha256));
+    expect(a).toBe(b);
+  });
+
+  it('an exchange is the same after any history, and another one after another message', () => {
+    const exchange = exchangeHash(last([user, answer, next, system]), answer, sha256);
+    expect(exchangeHash(last([next]), { ...answer, content: ' hello' }, sha256)).toBe(exchange);
+    expect(exchangeHash(last([user]), answer, sha256)).not.toBe(exchange);
+    expect(exchangeHash(last([system]), answer, sha256)).toBeNull();
   });
 });

@@ -26,14 +26,19 @@ function canonicalArguments(value: unknown): string {
   }
 }
 
-/** Text of a message's content. A part that is not text keeps its place as canonical JSON. */
-function contentText(content: unknown): string {
+/** Content parts in which clients keep an answer's thinking. */
+const THINKING_PARTS = new Set(['reasoning', 'thinking', 'redacted_thinking', 'reasoning_content']);
+
+/** Text of a message's content, less its thinking. A part that is not text keeps its place as canonical JSON. */
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
     .map((part) => {
       if (typeof part === 'string') return part;
+      if (isObject(part) && THINKING_PARTS.has(String(part['type']))) return '';
       if (isObject(part) && typeof part['text'] === 'string') return part['text'];
+      if (isObject(part) && typeof part['refusal'] === 'string') return part['refusal'];
       return canonicalJson(part);
     })
     .join('');
@@ -69,40 +74,19 @@ export function canonicalMessage(message: Json): string | null {
   return JSON.stringify([role === 'function' ? 'tool' : role, text, calls]);
 }
 
-/**
- * Hash of every prefix of the conversation: entry `i` stands for the first `i` messages. A chain, so that all prefixes of a
- * long conversation cost one pass. Two tenants never share a hash.
- */
-export function conversationHashes(tenant: string, messages: readonly Json[], sha256: Sha256): string[] {
-  const hashes = [sha256(`hindcast conversation\n${tenant}`)];
-  for (const message of messages) {
-    const previous = hashes.at(-1)!;
-    const canonical = canonicalMessage(message);
-    hashes.push(canonical === null ? previous : sha256(`${previous}\n${canonical}`));
-  }
-  return hashes;
-}
-
 /** Hash of the conversation up to and including the answer: the key of its open turn. */
-export function openTurnKey(promptHash: string, answer: Json, sha256: Sha256): string {
-  return sha256(`${promptHash}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
-}
-
-/** A place in a request where an answer of ours may stand. */
-export interface AnswerPosition {
-  /** Index of the assistant message. */
-  readonly index: number;
-  readonly key: string;
+export function openTurnKey(conversation: string, answer: Json, sha256: Sha256): string {
+  return sha256(`${conversation}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
 }
 
 /** How far back a request is searched for an answer that is still open. */
 const SEARCHED_POSITIONS = 4;
 
-/** The last assistant messages that something follows, newest first, with the key that each would have as an open turn. */
-export function answerPositions(messages: readonly Json[], hashes: readonly string[]): AnswerPosition[] {
-  const positions: AnswerPosition[] = [];
+/** Indices of the last assistant messages that something follows, newest first. */
+export function answerPositions(messages: readonly Json[]): number[] {
+  const positions: number[] = [];
   for (let index = messages.length - 2; index >= 0 && positions.length < SEARCHED_POSITIONS; index--) {
-    if (messages[index]!['role'] === 'assistant') positions.push({ index, key: hashes[index + 1]! });
+    if (messages[index]!['role'] === 'assistant') positions.push(index);
   }
   return positions;
 }

@@ -6,7 +6,9 @@ const good: CompletedAnswer = {
   model: 'seed',
   message: { role: 'assistant', content: 'hi' },
   finishReason: 'stop',
+  index: 0,
   choices: 1,
+  sampledIds: 2,
   promptIds: [1, 2],
   responseIds: [3, 4],
   logProbs: [-0.5, -1],
@@ -48,7 +50,12 @@ describe('checkCapture', () => {
     { why: 'D24 −∞', change: { logProbs: [-1, -Infinity] }, reason: 'non-finite-log-probs' },
     { why: 'D23 −9999 is −∞', change: { logProbs: [-1, -9999] }, reason: 'non-finite-log-probs' },
     { why: 'a positive log-prob', change: { logProbs: [-1, 0.5] }, reason: 'non-finite-log-probs' },
-    { why: 'several choices', change: { choices: 2 }, reason: 'multiple-choices' },
+    {
+      why: 'a token swallowed in another choice',
+      change: { choices: 2, sampledIds: 5, usage: { promptTokens: 2, completionTokens: 6 } },
+      reason: 'length-mismatch',
+    },
+    { why: 'another choice without ids', change: { choices: 2, sampledIds: null }, reason: 'length-mismatch' },
     { why: 'no finish reason', change: { finishReason: null }, reason: 'malformed-stream' },
     { why: 'the length limit', change: { finishReason: 'length' }, reason: 'truncated' },
     {
@@ -72,6 +79,11 @@ describe('checkCapture', () => {
 
   it('D26 names the cause of off-policy log-probs', () => {
     expect(checkCapture(good, 'temperature')).toMatchObject({ reason: 'off-policy:temperature' });
+  });
+
+  it('usage counts the ids of all choices together', () => {
+    const usage = { promptTokens: 2, completionTokens: 6 };
+    expect(checkCapture({ ...good, choices: 2, sampledIds: 6, usage }, null).trainable).toBe(true);
   });
 
   it('an answer without usage is compared with nothing', () => {

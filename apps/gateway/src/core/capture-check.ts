@@ -15,41 +15,45 @@ export type CaptureVerdict =
     }
   | { readonly trainable: false; readonly reason: UntrainableReason; readonly detail: string };
 
-const refuse = (reason: UntrainableReason, detail: string): CaptureVerdict => ({ trainable: false, reason, detail });
+export const refuseCapture = (
+  reason: UntrainableReason,
+  detail: string,
+): Extract<CaptureVerdict, { trainable: false }> => ({ trainable: false, reason, detail });
 const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= 0x7fffffff;
 
 /**
  * Whether the answer is exact enough to train on: the engine's ids, the engine's log-probs of those ids, equal lengths, all
- * finite, complete (an answer that the length limit ended is `truncated`). Nothing is repaired. The first reason in this order is given; `offPolicy` comes last.
+ * finite, complete (usage counts all choices; an answer that the length limit ended is `truncated`). Nothing is repaired. The first reason in this order is given; `offPolicy` comes last.
  */
 export function checkCapture(answer: CompletedAnswer, offPolicy: string | null): CaptureVerdict {
-  const { promptIds, responseIds, logProbs, usage } = answer;
-  if (answer.choices !== 1) return refuse('multiple-choices', `${answer.choices} choices`);
-  if (answer.finishReason === null) return refuse('malformed-stream', 'no finish_reason');
-  if (answer.finishReason === 'content_filter') return refuse('content-filter', 'finish_reason content_filter');
+  const { promptIds, responseIds, logProbs, usage, sampledIds } = answer;
+  if (answer.finishReason === null) return refuseCapture('malformed-stream', 'no finish_reason');
+  if (answer.finishReason === 'content_filter') return refuseCapture('content-filter', 'finish_reason content_filter');
   const { content } = answer.message;
   if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content))
-    return refuse('malformed-stream', `the content is a ${typeof content}`);
+    return refuseCapture('malformed-stream', `the content is a ${typeof content}`);
   if (!hasSubstance(answer.message) && (responseIds?.length ?? 0) === 0)
-    return refuse('empty-answer', 'no text and no ids');
-  if (!responseIds || responseIds.length === 0) return refuse('no-token-ids', 'the engine gave no ids of the answer');
-  if (!responseIds.every(isId)) return refuse('no-token-ids', 'an id of the answer is not a token id');
+    return refuseCapture('empty-answer', 'no text and no ids');
+  if (!responseIds || responseIds.length === 0)
+    return refuseCapture('no-token-ids', 'the engine gave no ids of the answer');
+  if (!responseIds.every(isId)) return refuseCapture('no-token-ids', 'an id of the answer is not a token id');
   if (!promptIds || promptIds.length === 0 || !promptIds.every(isId))
-    return refuse('no-prompt-ids', 'the engine gave no prompt ids');
-  if (!logProbs || logProbs.length === 0) return refuse('no-log-probs', 'the engine gave no log-probs');
+    return refuseCapture('no-prompt-ids', 'the engine gave no prompt ids');
+  if (!logProbs || logProbs.length === 0) return refuseCapture('no-log-probs', 'the engine gave no log-probs');
   if (logProbs.length !== responseIds.length)
-    return refuse('length-mismatch', `${responseIds.length} ids, ${logProbs.length} log-probs`);
-  if (usage && usage.completionTokens !== responseIds.length) {
-    return refuse('length-mismatch', `${responseIds.length} ids, usage says ${usage.completionTokens}`);
+    return refuseCapture('length-mismatch', `${responseIds.length} ids, ${logProbs.length} log-probs`);
+  if (usage && usage.completionTokens !== sampledIds) {
+    const given = sampledIds === null ? 'not all choices have ids' : `${sampledIds} ids`;
+    return refuseCapture('length-mismatch', `${given}, usage says ${usage.completionTokens}`);
   }
   if (usage && usage.promptTokens !== promptIds.length) {
-    return refuse('prompt-mismatch', `${promptIds.length} prompt ids, usage says ${usage.promptTokens}`);
+    return refuseCapture('prompt-mismatch', `${promptIds.length} prompt ids, usage says ${usage.promptTokens}`);
   }
   const bad = logProbs.findIndex(
     (logProb) => !Number.isFinite(logProb) || logProb <= CLAMPED_MINUS_INFINITY || logProb > LOG_PROB_ROUNDING,
   );
-  if (bad >= 0) return refuse('non-finite-log-probs', `log-prob ${logProbs[bad]} at position ${bad}`);
-  if (answer.finishReason === 'length') return refuse('truncated', 'the length limit ended the answer');
-  if (offPolicy !== null) return refuse(`off-policy:${offPolicy}`, offPolicy);
+  if (bad >= 0) return refuseCapture('non-finite-log-probs', `log-prob ${logProbs[bad]} at position ${bad}`);
+  if (answer.finishReason === 'length') return refuseCapture('truncated', 'the length limit ended the answer');
+  if (offPolicy !== null) return refuseCapture(`off-policy:${offPolicy}`, offPolicy);
   return { trainable: true, promptIds, responseIds, logProbs };
 }

@@ -1,11 +1,11 @@
 import { ChunkAssembler } from './chunk-assembler';
-import { readCompletion } from './answer';
+import { readCompletion, type CompletedAnswer } from './answer';
 import { checkCapture } from './capture-check';
 
-const assemble = (...choices: object[]): ReturnType<ChunkAssembler['answer']> => {
+const assemble = (...choices: object[]): CompletedAnswer => {
   const assembler = new ChunkAssembler();
   for (const choice of choices) assembler.add({ id: 'r', model: 'seed', choices: [{ index: 0, ...choice }] });
-  return assembler.answer();
+  return assembler.answers(1)[0]!;
 };
 const call = (index: number, part: object): object => ({ index, function: part });
 
@@ -112,6 +112,43 @@ describe('ChunkAssembler', () => {
     expect(message['tool_calls']).toMatchObject([{ function: { name: 'read', arguments: '{}' } }]);
   });
 
+  it('several choices, interleaved: each has its own message, ids and log-probs; prompt ids and usage are shared', () => {
+    const assembler = new ChunkAssembler();
+    const piece = (index: number, content: string, id: number, finish: string | null = null): object => ({
+      index,
+      delta: { content },
+      token_ids: [id],
+      logprobs: { content: [{ logprob: -id }] },
+      finish_reason: finish,
+    });
+    assembler.add({ id: 'r', model: 'seed', prompt_token_ids: [7, 8], choices: [piece(1, 'b', 4), piece(0, 'a', 1)] });
+    assembler.add({ choices: [piece(1, 'B', 5, 'length')] });
+    expect(assembler.finishedChoices).toBe(1);
+    assembler.add({ choices: [piece(0, 'A', 2), piece(0, '!', 3, 'stop')] });
+    assembler.add({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 5 } });
+    const shared = { responseId: 'r', model: 'seed', promptIds: [7, 8], sampledIds: 5, choices: 2 };
+    expect(assembler.answers(2)).toEqual([
+      expect.objectContaining({
+        ...shared,
+        index: 0,
+        responseIds: [1, 2, 3],
+        logProbs: [-1, -2, -3],
+        finishReason: 'stop',
+      }),
+      expect.objectContaining({ ...shared, index: 1, responseIds: [4, 5], logProbs: [-4, -5], finishReason: 'length' }),
+    ]);
+    expect(assembler.answers(2).map(({ message }) => message['content'])).toEqual(['aA!', 'bB']);
+    expect(assembler.finishedChoices).toBe(2);
+  });
+
+  it('a choice that never came is there with nothing; one that nobody asked for counts and is not there', () => {
+    const assembler = new ChunkAssembler();
+    assembler.add({ choices: [{ index: 2, delta: { content: 'x' }, token_ids: [1, 2], finish_reason: 'stop' }] });
+    expect(assembler.answers(1)).toEqual([
+      expect.objectContaining({ index: 0, finishReason: null, responseIds: null, sampledIds: 2 }),
+    ]);
+  });
+
   it('survives chunks of any shape', () => {
     const assembler = new ChunkAssembler();
     for (const chunk of [
@@ -122,7 +159,7 @@ describe('ChunkAssembler', () => {
       { usage: 'x' },
     ])
       assembler.add(chunk);
-    expect(assembler.answer()).toMatchObject({ responseIds: null, logProbs: null, usage: null });
+    expect(assembler.answers(1)[0]).toMatchObject({ responseIds: null, logProbs: null, usage: null });
   });
 });
 
@@ -130,7 +167,21 @@ describe('readCompletion', () => {
   it.each([null, [], 'x', {}, { choices: [] }, { choices: [{}] }, { choices: [{ message: 'x' }] }])(
     'refuses %j',
     (body) => {
-      expect(readCompletion(body)).toBeNull();
+      expect(readCompletion(body, 1)).toBeNull();
     },
   );
+
+  it('takes every choice by its index, whatever the order', () => {
+    const choice = (index: number): object => ({
+      index,
+      message: { role: 'assistant', content: `c${index}` },
+      token_ids: [index],
+      finish_reason: 'stop',
+    });
+    const answers = readCompletion({ id: 'r', prompt_token_ids: [9], choices: [choice(1), choice(0)] }, 2)!;
+    expect(answers.map(({ message, responseIds }) => [message['content'], responseIds])).toEqual([
+      ['c0', [0]],
+      ['c1', [1]],
+    ]);
+  });
 });

@@ -1,10 +1,21 @@
-import { turnToPair, withEnding, withTurn, withoutTurn, type Ending, type OpenTurn } from './open-turn';
+import {
+  editedTurn,
+  supersededBy,
+  turnToPair,
+  withEnding,
+  withEndings,
+  withTurn,
+  withoutTurn,
+  type Ending,
+  type OpenTurn,
+  type SessionTurn,
+} from './open-turn';
 
-const turn = (turnId: string, sessionId: string | null = null): OpenTurn => ({
+const turn = (turnId: string, sessionId: string | null = null, context = 'c'): OpenTurn => ({
   turnId,
   tenant: 't',
   sessionId,
-  promptHash: 'p',
+  context,
   openedAt: 1,
   captured: {
     responseId: turnId,
@@ -34,8 +45,32 @@ describe('turnToPair', () => {
       session: null,
       expected: '2',
     },
+    {
+      why: 'its own context before its own session',
+      turns: [turn('1', 'a', 'x'), turn('2', null, 'c')],
+      session: 'a',
+      expected: '2',
+    },
+    {
+      why: 'its own context before the oldest',
+      turns: [turn('1', null, 'x'), turn('2')],
+      session: null,
+      expected: '2',
+    },
+    {
+      why: 'the oldest where no context is its own',
+      turns: [turn('1', null, 'x'), turn('2', null, 'y')],
+      session: null,
+      expected: '1',
+    },
+    {
+      why: 'not one of another session, even in its context',
+      turns: [turn('1', 'b')],
+      session: 'a',
+      expected: undefined,
+    },
   ])('$why', ({ turns, session, expected }) => {
-    expect(turnToPair(turns, session)?.turnId).toBe(expected);
+    expect(turnToPair(turns, session, 'c')?.turnId).toBe(expected);
   });
 });
 
@@ -48,5 +83,52 @@ describe('lists of open turns', () => {
   it('the first ending stays', () => {
     const superseded: Ending = { ...closed, body: { reason: 'superseded', detail: null } };
     expect(withEnding(withEnding([turn('1')], '1', closed), '1', superseded)[0]!.ending).toBe(closed);
+  });
+});
+
+describe('editedTurn', () => {
+  const known = (turnId: string, over: Partial<SessionTurn> = {}): SessionTurn => ({
+    turnId,
+    key: 'k',
+    attempt: turnId,
+    context: 'c',
+    exchange: 'e',
+    length: 3,
+    ...over,
+  });
+  it.each([
+    { why: 'the same exchange in the same context', turns: [known('1')], length: 3, expected: '1' },
+    { why: 'another exchange', turns: [known('1', { exchange: 'f' })], length: 3, expected: undefined },
+    { why: 'another context, no shorter', turns: [known('1', { context: 'd' })], length: 3, expected: undefined },
+    { why: 'a summary in the system message', turns: [known('1', { context: 'd' })], length: 1, expected: '1' },
+    { why: 'two that could be meant', turns: [known('1'), known('2')], length: 3, expected: undefined },
+    {
+      why: 'choices of one request with the same text',
+      turns: [known('1', { attempt: 'x' }), known('2', { attempt: 'x' })],
+      length: 3,
+      expected: '1',
+    },
+  ])('$why', ({ turns, length, expected }) => {
+    expect(editedTurn(turns, { exchange: 'e', length }, 'c')?.turnId).toBe(expected);
+  });
+});
+
+describe('choices of one response', () => {
+  const nextState = [{ role: 'user' as const, text: 'more', toolName: null }];
+  const paired = (next: typeof nextState): Ending => ({
+    kind: 'paired',
+    at: 2,
+    by: 'x',
+    body: { ...turn('1').captured, conversation: [], answer: '', nextState: next, truncated: false } as never,
+  });
+  const chosen = { ...turn('1'), siblings: [{ turnId: '2', key: 'k' }] };
+
+  it('the others under the same key end in the same write, a stranger there does not', () => {
+    const turns = withEndings([chosen, turn('2'), turn('3')], chosen, paired(nextState));
+    expect(turns.map(({ ending }) => ending && ending.kind)).toEqual(['paired', 'closed', null]);
+  });
+  it('feedback on one says nothing of the others', () => {
+    expect(supersededBy(chosen, paired([]))).toBeNull();
+    expect(supersededBy(chosen, closed)).toBeNull();
   });
 });

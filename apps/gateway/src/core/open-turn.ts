@@ -1,4 +1,6 @@
 import type { CapturedTurn, ClosedTurn, PairedTurn } from '@hindcast/contracts';
+import { attemptHash, exchangeHash, type PrefixIdentity } from './request-identity';
+import type { Sha256 } from './canonical-conversation';
 import type { PairTexts } from './judge-texts';
 
 /** How a turn ends, as written by the one gateway that won it; every gateway can publish it from here. */
@@ -11,15 +13,49 @@ export interface OpenTurn {
   readonly turnId: string;
   readonly tenant: string;
   readonly sessionId: string | null;
-  /** Hash of the conversation before the answer: equal for the attempts of one request. */
-  readonly promptHash: string;
+  /** Hash of what stood around the conversation: tools, system messages. */
+  readonly context: string;
   /** Milliseconds since the epoch. */
   readonly openedAt: number;
   readonly captured: CapturedTurn;
   /** `turn.captured` is on the bus. */
   readonly announced: boolean;
   readonly ending: Ending | null;
+  /** The other choices of its response: once one of them is continued, the rest is superseded. */
+  readonly siblings?: readonly TurnAddress[];
 }
+
+/** Where an open turn is found. */
+export interface TurnAddress {
+  readonly turnId: string;
+  readonly key: string;
+}
+
+/** An open turn as its session knows it. */
+export interface SessionTurn extends TurnAddress {
+  /** Equal for the attempts of one request. */
+  readonly attempt: string;
+  readonly context: string;
+  /** What is left of the turn when the history before it was edited. */
+  readonly exchange: string | null;
+  /** Messages before the answer. */
+  readonly length: number;
+}
+
+export const sessionTurn = (
+  key: string,
+  { turnId }: OpenTurn,
+  prompt: PrefixIdentity,
+  answer: Readonly<Record<string, unknown>>,
+  sha256: Sha256,
+): SessionTurn => ({
+  turnId,
+  key,
+  attempt: attemptHash(prompt, sha256),
+  context: prompt.context,
+  exchange: exchangeHash(prompt, answer, sha256),
+  length: prompt.length,
+});
 
 /** The open turns of one conversation key, oldest first. */
 export type OpenTurns = readonly OpenTurn[];
@@ -35,23 +71,66 @@ export const withAnnounced = (turns: OpenTurns, turnId: string): OpenTurns =>
   turns.map((turn) => (turn.turnId === turnId ? { ...turn, announced: true } : turn));
 
 /**
- * The one turn that a request continues: still open, the oldest, and of the request's own session where both name one.
+ * The one turn that a request continues: still open, and of the request's own session where both name one. Of several the one
+ * that was asked in the same context (tools, system messages), else the one of the request's own session, else the oldest.
  *
- *   request's session   turn's session   pairs
- *   X                   X                first choice
+ *   request's session   turn's session   may pair
+ *   X                   X                yes
  *   X                   none             yes
  *   none                any              yes
  *   X                   Y                no: the client says that these are two conversations
  */
-export function turnToPair(turns: OpenTurns, sessionId: string | null): OpenTurn | null {
-  const open = turns.filter((turn) => turn.ending === null);
-  const own = sessionId === null ? undefined : open.find((turn) => turn.sessionId === sessionId);
-  return own ?? open.find((turn) => sessionId === null || turn.sessionId === null) ?? null;
+export function turnToPair(turns: OpenTurns, sessionId: string | null, context: string): OpenTurn | null {
+  const isOwn = (turn: OpenTurn): boolean => sessionId !== null && turn.sessionId === sessionId;
+  const open = turns.filter(
+    (turn) => turn.ending === null && (sessionId === null || turn.sessionId === null || isOwn(turn)),
+  );
+  const inContext = open.filter((turn) => turn.context === context);
+  const preferred = inContext.length > 0 ? inContext : open;
+  return preferred.find(isOwn) ?? preferred[0] ?? null;
+}
+
+/**
+ * The one turn of its session that a request continues although no key matches: the history before it was compacted or edited,
+ * but the answer and the message that it answers are still there. One whose context differs can only be meant where the history
+ * has become shorter. `null` when two requests of the session could be meant.
+ */
+export function editedTurn(turns: readonly SessionTurn[], edited: EditedHistory, context: string): SessionTurn | null {
+  const meant = turns.filter(
+    (turn) => turn.exchange === edited.exchange && (turn.context === context || edited.length < turn.length),
+  );
+  const [oldest] = meant;
+  return oldest && meant.every(({ attempt }) => attempt === oldest.attempt) ? oldest : null;
+}
+
+/** What a request says about an answer whose conversation was never asked in this form. */
+export interface EditedHistory {
+  readonly exchange: string;
+  readonly length: number;
 }
 
 /** Writes the ending of one turn; the first one written stays. */
 export const withEnding = (turns: OpenTurns, turnId: string, ending: Ending): OpenTurns =>
   turns.map((turn) => (turn.turnId === turnId && turn.ending === null ? { ...turn, ending } : turn));
+
+/** The endings of one record when `turn` gets `ending`: its siblings under the same key end with it, in the same write. */
+export function withEndings(turns: OpenTurns, turn: OpenTurn, ending: Ending): OpenTurns {
+  const closed = supersededBy(turn, ending);
+  return (turn.siblings ?? []).reduce(
+    (ended, { turnId }) => (closed ? withEnding(ended, turnId, closed) : ended),
+    withEnding(turns, turn.turnId, ending),
+  );
+}
+
+/**
+ * How the siblings of a turn end because it was continued; `null` when it was not. Feedback on one choice pairs that one and
+ * says nothing of the others.
+ */
+export function supersededBy({ turnId }: OpenTurn, ending: Ending): Ending | null {
+  if (ending.kind !== 'paired' || ending.body.nextState.length === 0) return null;
+  const body: ClosedTurn = { reason: 'superseded', detail: `by choice ${turnId}` };
+  return { kind: 'closed', at: ending.at, by: ending.by, body };
+}
 
 export const pairedBody = (turn: OpenTurn, texts: PairTexts): PairedTurn => ({
   responseId: turn.captured.responseId,

@@ -1,11 +1,15 @@
 import type { CapturedTurn, ClosedTurn } from '@hindcast/contracts';
 import type { PairTexts } from './judge-texts';
-import type { OpenTurn } from './open-turn';
+import type { EditedHistory, OpenTurn, SessionTurn } from './open-turn';
 
 /** An answer in the conversation of a request, with what the request says came after it. */
 export interface Continuation {
   readonly key: string;
   readonly texts: PairTexts;
+  /** Hash of what stands around the conversation before the answer. */
+  readonly context: string;
+  /** `null` where only the key counts: there is no session, or the conversation before the answer was asked as it is. */
+  readonly edited: EditedHistory | null;
 }
 
 /**
@@ -14,7 +18,12 @@ export interface Continuation {
  */
 export type Operation =
   /** A captured answer opens; its capture travels beside it. */
-  | { readonly kind: 'open'; readonly key: string; readonly turn: OpenTurn }
+  | {
+      readonly kind: 'open';
+      readonly key: string;
+      readonly turn: OpenTurn;
+      readonly inSession: SessionTurn | null;
+    }
   /** An answer that never opens: untrainable, or failed midway. */
   | {
       readonly kind: 'announce';
@@ -36,7 +45,11 @@ export type Operation =
 export function touchedBy(operation: Operation): string[] {
   switch (operation.kind) {
     case 'open':
-      return [operation.key, ...(operation.turn.sessionId === null ? [] : [operation.turn.sessionId])];
+      return [
+        operation.key,
+        ...(operation.turn.siblings ?? []).map(({ key }) => key),
+        ...(operation.turn.sessionId === null ? [] : [operation.turn.sessionId]),
+      ];
     case 'announce':
       return [];
     case 'continue':

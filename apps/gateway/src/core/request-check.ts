@@ -7,6 +7,12 @@ export interface ChatRequest extends Json {
   readonly stream?: boolean;
 }
 
+/** OpenAI's largest `n`. */
+const MAX_CHOICES = 128;
+
+/** How many choices the request asks for. */
+export const choicesOf = (request: ChatRequest): number => (typeof request['n'] === 'number' ? request['n'] : 1);
+
 export type RequestCheck =
   | { readonly ok: true; readonly request: ChatRequest }
   | { readonly ok: false; readonly message: string; readonly param: string | null };
@@ -39,6 +45,9 @@ export function checkRequest(body: unknown): RequestCheck {
     return refuse('model must be a string', 'model');
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     return refuse('stream must be true or false', 'stream');
+  const { n } = body;
+  if (n !== undefined && n !== null && !(Number.isInteger(n) && (n as number) >= 1 && (n as number) <= MAX_CHOICES))
+    return refuse(`n must be a whole number from 1 to ${MAX_CHOICES}`, 'n');
   for (const field of ['stream_options', 'chat_template_kwargs']) {
     if (body[field] !== undefined && body[field] !== null && !isObject(body[field]))
       return refuse(`${field} must be an object`, field);

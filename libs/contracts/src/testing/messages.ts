@@ -65,6 +65,7 @@ export const golden: {
     twins: {
       'a reason that no one knows': body({ untrainable: 'tired' }),
       'half a token': body({ completionTokens: 1.5 }),
+      'a count left out, which is not the same as none': body({ completionTokens: undefined }),
       'a raw session id': body({ sessionId: 'alice' }),
     },
   },

@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { HindcastError } from '@hindcast/contracts';
+import { CONFIG, Log, httpErrorOf } from '@hindcast/platform';
+import type { FastifyReply } from 'fastify';
+import { EngineRefusal } from './answer-stream';
+import type { ClientConnection } from './client-connection';
+import type { GatewayConfig } from './config';
+import type { ClientFormat } from './core/client-format';
+import { engineErrorResponse, errorBody, reportedBody, reportedStatus } from './core/engine-error';
+import { GatewayMetrics } from './gateway-metrics';
+import type { RoutedResponse } from './policy-router';
+
+/** Where an error goes. */
+export interface ErrorTarget {
+  readonly call: { readonly format: ClientFormat };
+  readonly reply: FastifyReply;
+  readonly client: ClientConnection;
+}
+
+/** Answers a chat request with an error, in the client's format. */
+@Injectable()
+export class ErrorReplies {
+  constructor(
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+    private readonly metrics: GatewayMetrics,
+    private readonly log: Log,
+  ) {}
+
+  /** The request is no chat request. */
+  async invalid(format: ClientFormat, reply: FastifyReply, message: string, param: string | null): Promise<void> {
+    const body = errorBody(message, 'invalid_request_error', 'invalid-request', param);
+    await this.send(reply, 400, format.error(400, JSON.stringify(body)));
+  }
+
+  /** The engine's error with its status, in OpenAI's shape. */
+  async passOn({ call, reply }: ErrorTarget, { response, model }: RoutedResponse, bytes: Buffer): Promise<void> {
+    const { status, body } = engineErrorResponse(response.statusCode, this.withoutEngineKey(bytes.toString('utf8')));
+    const retryAfter = response.headers['retry-after'];
+    if (retryAfter) void reply.header('retry-after', String(retryAfter));
+    this.log.warn('engine.refused', { status: response.statusCode, model });
+    await this.send(reply, status, call.format.error(status, body));
+  }
+
+  /** No byte of an answer was sent yet. A hijacked reply is answered by hand. */
+  async refuse({ call, reply, client }: ErrorTarget, error: unknown): Promise<void> {
+    if (client.hasStarted) {
+      this.log.error('chat.broken', { error });
+      return void reply.raw.destroy();
+    }
+    const { status, body } =
+      error instanceof EngineRefusal
+        ? { status: reportedStatus(error.reported), body: this.withoutEngineKey(reportedBody(error.reported)) }
+        : { status: httpErrorOf(error).status, body: JSON.stringify(httpErrorOf(error).body) };
+    const isOurs = error instanceof HindcastError || error instanceof EngineRefusal;
+    this.log[isOurs ? 'warn' : 'error']('chat.failed', { status, error });
+    if (!reply.sent) {
+      if (status === 503) void reply.header('retry-after', '1');
+      return this.send(reply, status, call.format.error(status, body));
+    }
+    this.metrics.request(status);
+    reply.raw
+      .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+      .end(call.format.error(status, body));
+  }
+
+  /** Servers that refuse a key like to quote it. */
+  private withoutEngineKey(text: string): string {
+    const key = this.config.POLICY_API_KEY;
+    return key ? text.replaceAll(key, '***') : text;
+  }
+
+  private async send(reply: FastifyReply, status: number, body: string): Promise<void> {
+    this.metrics.request(status);
+    await reply.status(status).type('application/json').send(body);
+  }
+}
