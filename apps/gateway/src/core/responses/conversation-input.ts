@@ -116,6 +116,8 @@ export class ConversationInput {
     // What the client knows as the call of a custom tool is a function's call here.
     const wanted = String(id).replace(/^ctc_/, 'fc_');
     const item = known && outputItems(turnId!, known.answer).find((candidate) => candidate['id'] === wanted);
+    // Reasoning that was streamed in several items stands in the first.
+    if (known && !item && wanted.startsWith('rs_')) return;
     if (!item) throw new RequestRefusal(`Item with id '${shown(id)}' not found.`, param, 404, null);
     this.addItem(item, param);
   }

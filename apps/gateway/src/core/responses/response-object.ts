@@ -111,7 +111,7 @@ export function reportedError(reported: unknown): ErrorBody['error'] {
   return {
     message: typeof message === 'string' && message !== '' ? message : 'the engine reported an error',
     type: typeof type === 'string' ? type : 'server_error',
-    code: typeof code === 'string' || typeof code === 'number' ? code : null,
+    code: typeof code === 'string' || typeof code === 'number' ? String(code) : null,
     param: typeof param === 'string' ? param : null,
   };
 }

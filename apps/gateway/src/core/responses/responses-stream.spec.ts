@@ -1,0 +1,339 @@
+import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator';
+import { nothingAsked } from '../strip-fields';
+import { itemId, responseId } from './response-ids';
+import { responsesFormat } from './responses-format';
+
+type Json = Record<string, unknown>;
+
+const TURN = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const msg = itemId('msg', TURN, 0);
+const rs = itemId('rs', TURN, 0);
+const fc = (index: number): string => itemId('fc', TURN, index);
+const event = { raw: new Uint8Array(), data: '', event: null };
+
+const chunk = (delta: Json, finish: string | null = null, extra: Json = {}): Json => ({
+  model: 'seed',
+  choices: [{ index: 0, delta, finish_reason: finish, ...extra }],
+});
+const call = (index: number, written: string, name?: string): Json => ({
+  tool_calls: [
+    { index, ...(name && { id: `call_${name}`, type: 'function' }), function: { name, arguments: written } },
+  ],
+});
+const usage: Json = {
+  model: 'seed',
+  choices: [],
+  usage: {
+    prompt_tokens: 7,
+    completion_tokens: 3,
+    prompt_tokens_details: { cached_tokens: 4 },
+    completion_tokens_details: { reasoning_tokens: 2 },
+  },
+};
+
+/** Reads the events as a client does: `event:` line and data must agree, and the numbers count up. */
+function read(written: readonly Uint8Array[]): Json[] {
+  const events = Buffer.concat(written)
+    .toString()
+    .split('\n\n')
+    .filter(Boolean)
+    .map((block) => {
+      const [, type, data] = /^event: (.*)\ndata: (.*)$/.exec(block)!;
+      const parsed = JSON.parse(data!) as Json;
+      expect(parsed['type']).toBe(type);
+      return parsed;
+    });
+  expect(events.map((each) => each['sequence_number'])).toEqual(events.map((_, index) => index));
+  return events;
+}
+
+function stream(chunks: readonly Json[], request: Json = {}): Json[] {
+  const format = responsesFormat({ model: 'm', ...request }, 1_700_000_000).stream(nothingAsked, TURN);
+  return read([
+    ...chunks.flatMap((each) => [...format.chunk(event, each)]),
+    ...format.done(event),
+    ...format.done(null),
+  ]);
+}
+
+const types = (events: readonly Json[]): unknown[] => events.map(({ type }) => String(type).replace('response.', ''));
+const finalOf = (events: readonly Json[]): Json => events.at(-1)!['response'] as Json;
+/** What OpenAI's own client makes of the events. */
+const accumulated = (events: readonly Json[]): Json =>
+  events.reduce((snapshot: unknown, each) => accumulateResponse(each as never, snapshot as never), undefined) as Json;
+
+describe('a streamed answer', () => {
+  it('of text, as OpenAI documents it', () => {
+    const events = stream([
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: 'Hello' }),
+      chunk({ content: ' there' }, 'stop'),
+      usage,
+    ]);
+    const place = { item_id: msg, output_index: 0, content_index: 0 };
+    const part = (text: string): Json => ({ type: 'output_text', text, annotations: [], logprobs: [] });
+    const item = (status: string, content: Json[]): Json => ({
+      id: msg,
+      type: 'message',
+      role: 'assistant',
+      status,
+      content,
+    });
+    expect(events.slice(0, 2)).toMatchObject([
+      { type: 'response.created', response: { id: responseId(TURN), status: 'in_progress', output: [], usage: null } },
+      { type: 'response.in_progress', response: { status: 'in_progress' } },
+    ]);
+    expect(events.slice(2, -1)).toEqual(
+      [
+        { type: 'response.output_item.added', output_index: 0, item: item('in_progress', []) },
+        { type: 'response.content_part.added', ...place, part: part('') },
+        { type: 'response.output_text.delta', ...place, delta: 'Hello', logprobs: [] },
+        { type: 'response.output_text.delta', ...place, delta: ' there', logprobs: [] },
+        { type: 'response.output_text.done', ...place, text: 'Hello there', logprobs: [] },
+        { type: 'response.content_part.done', ...place, part: part('Hello there') },
+        { type: 'response.output_item.done', output_index: 0, item: item('completed', [part('Hello there')]) },
+      ].map((each, index) => ({ ...each, sequence_number: index + 2 })),
+    );
+    expect(finalOf(events)).toEqual({
+      id: responseId(TURN),
+      object: 'response',
+      created_at: 1_700_000_000,
+      status: 'completed',
+      background: false,
+      error: null,
+      incomplete_details: null,
+      instructions: null,
+      max_output_tokens: null,
+      max_tool_calls: null,
+      model: 'seed',
+      output: [item('completed', [part('Hello there')])],
+      parallel_tool_calls: true,
+      previous_response_id: null,
+      prompt_cache_key: null,
+      reasoning: { effort: null, summary: null },
+      safety_identifier: null,
+      service_tier: null,
+      store: true,
+      temperature: null,
+      text: { format: { type: 'text' } },
+      tool_choice: 'auto',
+      tools: [],
+      top_logprobs: 0,
+      top_p: null,
+      truncation: 'disabled',
+      usage: {
+        input_tokens: 7,
+        input_tokens_details: { cached_tokens: 4 },
+        output_tokens: 3,
+        output_tokens_details: { reasoning_tokens: 2 },
+        total_tokens: 10,
+      },
+      user: null,
+      metadata: {},
+    });
+  });
+
+  it('each event leaves with the chunk that brought it', () => {
+    const format = responsesFormat({}, 0).stream(nothingAsked, TURN);
+    const counts = [chunk({ role: 'assistant' }), chunk({ content: 'a' }), chunk({ content: 'b' })].map(
+      (each) => format.chunk(event, each).length,
+    );
+    expect(counts).toEqual([2, 3, 1]);
+  });
+
+  it('of reasoning and calls whose fragments come interleaved', () => {
+    const events = stream([
+      chunk({ reasoning_content: 'Hm' }),
+      chunk({ reasoning: '.' }),
+      chunk(call(0, '{"a"', 'one')),
+      chunk(call(1, '{', 'two')),
+      chunk(call(0, ':1}')),
+      chunk({ tool_calls: [(call(1, '}')['tool_calls'] as Json[])[0], { index: 2, function: { name: 'three' } }] }),
+      chunk({}, 'tool_calls'),
+    ]);
+    expect(types(events.slice(2))).toEqual([
+      'output_item.added',
+      'content_part.added',
+      'reasoning_text.delta',
+      'reasoning_text.delta',
+      'reasoning_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'function_call_arguments.delta',
+      'function_call_arguments.delta',
+      'output_item.added',
+      'function_call_arguments.done',
+      'output_item.done',
+      'function_call_arguments.done',
+      'output_item.done',
+      'function_call_arguments.done',
+      'output_item.done',
+      'completed',
+    ]);
+    const item = (index: number, name: string, written: string, id = `call_${name}`): Json => ({
+      id: fc(index),
+      type: 'function_call',
+      status: 'completed',
+      call_id: id,
+      name,
+      arguments: written,
+    });
+    expect(finalOf(events)['output']).toEqual([
+      {
+        id: rs,
+        type: 'reasoning',
+        summary: [],
+        content: [{ type: 'reasoning_text', text: 'Hm.' }],
+        status: 'completed',
+      },
+      item(0, 'one', '{"a":1}'),
+      item(1, 'two', '{}'),
+      item(2, 'three', '', `call_${TURN.replaceAll('-', '')}_2`),
+    ]);
+  });
+
+  it.each([
+    { why: 'index 1 before index 0', chunks: [call(1, '{}', 'two'), call(0, '{}', 'one')] },
+    {
+      why: 'the name after the arguments began',
+      chunks: [
+        call(0, '{'),
+        call(1, '{}', 'two'),
+        { tool_calls: [{ index: 0, function: { name: 'one' } }] },
+        call(0, '}'),
+      ],
+    },
+    {
+      why: 'no index',
+      chunks: [{ tool_calls: [...['one', 'two']].map((name) => ({ function: { name, arguments: '{}' } })) }],
+    },
+  ])('calls keep the order that they are captured in: $why', ({ chunks }) => {
+    const output = finalOf(stream([...chunks.map((each) => chunk(each)), chunk({}, 'tool_calls')]))['output'];
+    expect(output).toMatchObject([
+      { id: fc(0), name: 'one', arguments: '{}' },
+      { id: fc(1), name: 'two', arguments: '{}' },
+    ]);
+  });
+
+  it.each([
+    { why: 'nothing at all', chunks: [chunk({}, 'stop')] },
+    { why: 'reasoning only', chunks: [chunk({ reasoning: 'Hm.' }, 'stop')] },
+    { why: 'a refusal', chunks: [chunk({ refusal: 'No' }), chunk({ refusal: '.' }, 'stop')] },
+    { why: 'a refusal after text', chunks: [chunk({ content: 'Well' }), chunk({ refusal: 'No.' }, 'stop')] },
+    {
+      why: 'text that goes on after a call, reasoning that comes back',
+      chunks: [
+        chunk({ content: 'a' }),
+        chunk(call(0, '{}', 'one')),
+        chunk({ reasoning: 'Hm.' }),
+        chunk({ content: 'b' }, 'tool_calls'),
+      ],
+    },
+    { why: 'cut by the limit', chunks: [chunk({ content: 'a' }), chunk(call(0, '{"a', 'one')), chunk({}, 'length')] },
+  ])("OpenAI's client puts the events together to the final response: $why", ({ chunks }) => {
+    const events = stream(chunks);
+    const { output } = finalOf(events);
+    expect(accumulated(events.slice(0, -1))['output']).toEqual(output);
+    expect(output).not.toHaveLength(0);
+  });
+
+  it.each([
+    { finish: 'stop', status: 'completed', details: null },
+    { finish: 'tool_calls', status: 'completed', details: null },
+    { finish: 'length', status: 'incomplete', details: { reason: 'max_output_tokens' } },
+    { finish: 'content_filter', status: 'incomplete', details: { reason: 'content_filter' } },
+  ])('$finish is $status', ({ finish, status, details }) => {
+    const events = stream([chunk({ content: 'a' }, finish)]);
+    expect(events.at(-1)).toMatchObject({
+      type: `response.${status}`,
+      response: { status, incomplete_details: details, output: [{ status }], error: null },
+    });
+  });
+
+  it('log-probs only when the client asked for them', () => {
+    const entry = { token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] };
+    const chunks = [chunk({ content: 'a' }, 'stop', { logprobs: { content: [entry] } })];
+    const deltaOf = (events: Json[]): unknown => events.find(({ type }) => type === 'response.output_text.delta');
+    expect(deltaOf(stream(chunks))).toMatchObject({ logprobs: [] });
+    const asked = stream(chunks, { include: ['message.output_text.logprobs'] });
+    expect(deltaOf(asked)).toMatchObject({ logprobs: [entry] });
+    expect(finalOf(asked)['output']).toMatchObject([{ content: [{ logprobs: [entry] }] }]);
+  });
+
+  it('a custom tool call gives its text once it is whole', () => {
+    const events = stream([chunk(call(0, '{"input":"a\\n', 'patch')), chunk(call(0, 'b"}')), chunk({}, 'tool_calls')], {
+      tools: [{ type: 'custom', name: 'patch' }],
+    });
+    expect(types(events.slice(2, -1))).toEqual([
+      'output_item.added',
+      'custom_tool_call_input.delta',
+      'custom_tool_call_input.done',
+      'output_item.done',
+    ]);
+    expect(finalOf(events)['output']).toEqual([
+      {
+        id: itemId('ctc', TURN, 0),
+        type: 'custom_tool_call',
+        status: 'completed',
+        call_id: 'call_patch',
+        name: 'patch',
+        input: 'a\nb',
+      },
+    ]);
+  });
+
+  it('other choices are nobody’s', () =>
+    expect(
+      finalOf(stream([chunk({ content: 'a' }), { choices: [{ index: 1, delta: { content: 'b' } }] }]))['output'],
+    ).toMatchObject([{ content: [{ text: 'a' }] }]));
+});
+
+describe('a stream that fails', () => {
+  const begun = (): ReturnType<ReturnType<typeof responsesFormat>['stream']> =>
+    responsesFormat({}, 0).stream(nothingAsked, TURN);
+  const first = chunk({ content: 'Hel' });
+
+  it.each([
+    { outcome: 'failed' as const, code: 'engine-stream-broken' },
+    { outcome: 'malformed' as const, code: 'engine-invalid-response' },
+  ])('D41 $outcome: an error that may be tried again, and nothing that passes for an answer', ({ outcome, code }) => {
+    const format = begun();
+    const events = read([
+      ...format.chunk(event, first),
+      ...format.failed(outcome, 'it broke'),
+      ...format.done(event),
+      ...format.chunk(event, first),
+      ...format.failed(outcome, 'again'),
+    ]);
+    const error = { message: 'it broke', type: 'server_error', code, param: null };
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'error', message: 'it broke', code, param: null, error },
+      {
+        type: 'response.failed',
+        response: { status: 'failed', error: { code: 'server_error', message: 'it broke' }, output: [] },
+      },
+    ]);
+  });
+
+  it.each([
+    { reported: { message: 'out of memory', type: 'InternalServerError', code: 500 }, code: '500' },
+    { reported: { message: 'x', code: 'too-long' }, code: 'too-long' },
+    { reported: 'out of memory', code: null },
+    { reported: null, code: null },
+  ])('an engine reports $reported', ({ reported, code }) => {
+    const format = begun();
+    const events = read([...format.chunk(event, first), ...format.reported(event, reported), ...format.done(event)]);
+    expect(events.slice(-2)).toMatchObject([{ type: 'error', code }, { type: 'response.failed' }]);
+  });
+
+  it('before the first chunk it has begun all the same: clients want response.created first', () =>
+    expect(types(read([...begun().failed('failed', 'x')]))).toEqual(['created', 'in_progress', 'error', 'failed']));
+
+  it.each(['abort', 'error'])('an engine that ends with %s has failed', (finish) =>
+    expect(types(stream([chunk({ content: 'a' }, finish)])).slice(-2)).toEqual(['error', 'failed']),
+  );
+});
