@@ -18,6 +18,8 @@ import { IdleConnections } from './idle-connections';
 import { KeyLimits } from './key-limits';
 import { KeyRing } from './key-ring';
 import { KvAccess } from './kv-access';
+import { MessageErrors } from './message-errors';
+import { MessagesController } from './messages.controller';
 import { ModelsController } from './models.controller';
 import { PolicyRouter } from './policy-router';
 import { PolicyWatch } from './policy-watch';
@@ -26,6 +28,7 @@ import { Redaction } from './redaction';
 import { SessionIdentity } from './session-identity';
 import { SessionsController } from './sessions.controller';
 import { StatusController } from './status.controller';
+import { TokenCounter } from './token-counter';
 import { TurnBook } from './turn-book';
 import { TurnJournal } from './turn-journal';
 import { TurnSweeper } from './turn-sweeper';
@@ -33,6 +36,7 @@ import { TurnSweeper } from './turn-sweeper';
 @Module({
   controllers: [
     ChatController,
+    MessagesController,
     ModelsController,
     StatusController,
     FeedbackController,
@@ -56,11 +60,13 @@ import { TurnSweeper } from './turn-sweeper';
     KeyLimits,
     KeyRing,
     KvAccess,
+    MessageErrors,
     PolicyRouter,
     PolicyWatch,
     RecentTurns,
     Redaction,
     SessionIdentity,
+    TokenCounter,
     TurnBook,
     TurnJournal,
     TurnSweeper,

@@ -4,8 +4,10 @@ import { messagesErrorBody } from './messages-error';
 import type { AnswerOptions } from './messages-request';
 import { MessagesStream } from './messages-stream';
 
+const DEFAULTS: AnswerOptions = { stopSequences: [], showsThinking: true };
+
 /** Anthropic's Messages API. */
-export const messagesFormat = (options: AnswerOptions): ClientFormat => ({
+export const messagesFormat = (options = DEFAULTS): ClientFormat => ({
   responseId: messageId,
   error: messagesErrorBody,
   whole: (_bytes, completion, _asked, answerId) =>

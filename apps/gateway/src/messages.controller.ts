@@ -1,0 +1,50 @@
+import { Body, Controller, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { HindcastError } from '@hindcast/contracts';
+import { CONFIG } from '@hindcast/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiKeyGuard, Tenant } from './api-key.guard';
+import { Chat } from './chat';
+import { ClientConnection } from './client-connection';
+import type { GatewayConfig } from './config';
+import { messagesFormat } from './core/messages/messages-format';
+import { countedConversation, messagesRequest } from './core/messages/messages-request';
+import { ErrorReplies } from './error-replies';
+import { TokenCounter } from './token-counter';
+
+/** Anthropic's Messages API, answered by way of chat completions. */
+@Controller('v1/messages')
+@UseGuards(ApiKeyGuard)
+export class MessagesController {
+  constructor(
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+    private readonly chat: Chat,
+    private readonly counter: TokenCounter,
+    private readonly errors: ErrorReplies,
+  ) {}
+
+  @Post()
+  async create(
+    @Tenant() tenant: string,
+    @Body() body: unknown,
+    @Req() { headers }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const request = messagesRequest(body, this.config.POLICY_DIALECT);
+    if (!request.ok) return this.errors.invalid(messagesFormat(), reply, request.message, request.param);
+    await this.chat.answer({ tenant, body: request.chat, headers, format: messagesFormat(request.options) }, reply);
+  }
+
+  @Post('count_tokens')
+  @HttpCode(200)
+  async countTokens(
+    @Body() body: unknown,
+    @Req() { headers }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ input_tokens: number }> {
+    const conversation = countedConversation(body, this.config.POLICY_DIALECT);
+    if (!conversation.ok) throw new HindcastError('invalid-request', conversation.message);
+    const gone = new AbortController();
+    new ClientConnection(reply.raw).onGone(() => gone.abort());
+    return { input_tokens: await this.counter.count(conversation, headers, gone.signal) };
+  }
+}

@@ -1,0 +1,60 @@
+import { HttpException, Inject, Injectable } from '@nestjs/common';
+import { HindcastError } from '@hindcast/contracts';
+import { CONFIG } from '@hindcast/platform';
+import type { GatewayConfig } from './config';
+import { engineErrorResponse } from './core/engine-error';
+import { engineError } from './engine-client';
+import { PolicyRouter } from './policy-router';
+
+/** What an engine would be asked, less everything that does not change its prompt. */
+export interface CountedConversation {
+  readonly model: string | null;
+  readonly messages: readonly object[];
+  readonly tools: readonly object[];
+}
+
+/** Asks an engine how long a conversation's prompt is. vLLM's `POST ROOT/tokenize` applies the chat template. */
+@Injectable()
+export class TokenCounter {
+  constructor(
+    @Inject(CONFIG) private readonly config: GatewayConfig,
+    private readonly router: PolicyRouter,
+  ) {}
+
+  /**
+   * @returns tokens of the prompt
+   * @throws HindcastError `not-supported` where engines cannot tell, `engine-…`, `model-not-found`
+   * @throws HttpException with the engine's own error
+   */
+  async count(
+    { model, messages, tools }: CountedConversation,
+    headers: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    if (this.config.POLICY_DIALECT !== 'vllm')
+      throw new HindcastError(
+        'not-supported',
+        'only engines of the vllm dialect can count the tokens of a conversation',
+      );
+    const body = { messages, ...(tools.length > 0 && { tools }), add_generation_prompt: true };
+    const { response, release } = await this.router.call(model, body, headers, signal, { path: '../tokenize' });
+    try {
+      const text = await response.body.text();
+      if (response.statusCode !== 200) throw this.refusal(response.statusCode, text);
+      const { count } = JSON.parse(text) as { count?: unknown };
+      if (!Number.isSafeInteger(count)) throw new HindcastError('engine-invalid-response', 'the engine gave no count');
+      return count as number;
+    } catch (error) {
+      throw error instanceof HttpException ? error : engineError(error);
+    } finally {
+      release();
+    }
+  }
+
+  /** Servers that refuse a key like to quote it. */
+  private refusal(status: number, text: string): HttpException {
+    const key = this.config.POLICY_API_KEY;
+    const refused = engineErrorResponse(status, key ? text.replaceAll(key, '***') : text);
+    return new HttpException(JSON.parse(refused.body) as object, refused.status);
+  }
+}
