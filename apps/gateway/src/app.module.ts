@@ -21,10 +21,12 @@ import { KvAccess } from './kv-access';
 import { MessageErrors } from './message-errors';
 import { MessagesController } from './messages.controller';
 import { ModelsController } from './models.controller';
+import { PastResponses } from './past-responses';
 import { PolicyRouter } from './policy-router';
 import { PolicyWatch } from './policy-watch';
 import { RecentTurns } from './recent-turns';
 import { Redaction } from './redaction';
+import { ResponsesController } from './responses.controller';
 import { SessionIdentity } from './session-identity';
 import { SessionsController } from './sessions.controller';
 import { StatusController } from './status.controller';
@@ -38,6 +40,7 @@ import { TurnSweeper } from './turn-sweeper';
     ChatController,
     MessagesController,
     ModelsController,
+    ResponsesController,
     StatusController,
     FeedbackController,
     SessionsController,
@@ -61,6 +64,7 @@ import { TurnSweeper } from './turn-sweeper';
     KeyRing,
     KvAccess,
     MessageErrors,
+    PastResponses,
     PolicyRouter,
     PolicyWatch,
     RecentTurns,
