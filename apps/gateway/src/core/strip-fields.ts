@@ -1,3 +1,4 @@
+import { cutPlaces, withoutPlaces, type CutPlan, type CutRule } from './json-cut';
 import type { SseEvent } from './sse-parser';
 
 /** What Hindcast asked the engine for although the client had not; exactly this is cut out of the answer. */
@@ -14,27 +15,19 @@ export interface AskedFields {
 
 export const nothingAsked: AskedFields = { tokenIds: false, logProbs: false, usage: false };
 
-const ID_FIELDS = new Set(['token_ids', 'prompt_token_ids', 'output_token_ids', 'response_token_ids']);
+const ID_FIELDS = ['token_ids', 'prompt_token_ids', 'output_token_ids', 'response_token_ids'];
 
 /**
  * Cuts the asked fields out of the JSON text of an answer or a chunk. Every other byte stays: the text is cut, never
  * serialised again, so number spellings, key order, white space and escapes are the engine's.
  *
  * `text` may be a byte string (latin1): only ASCII is looked at.
+ *
+ * @throws SyntaxError when the text is not JSON
  */
 export function stripFields(text: string, asked: AskedFields, isChunk: boolean): string {
   if (!mayHold(text, asked)) return text;
-  return cutMembers(text, (path, value) => {
-    const name = path.at(-1)!;
-    const inChoice = path.length === 3 && path[0] === 'choices';
-    if (asked.tokenIds && ID_FIELDS.has(name) && (path.length === 1 || inChoice)) return true;
-    if (asked.logProbs && name === 'logprobs' && inChoice && value !== 'null') return true;
-    if (path[0] === 'sglext' && path.length === 2) return asked.extension?.has(name) ?? false;
-    if (name === 'sglext' && path.length === 1) return isOurs(JSON.parse(value), asked);
-    // With usage asked for, some engines announce `"usage":null` in every other chunk.
-    const isNullUsage = name === 'usage' && path.length === 1 && value === 'null';
-    return asked.usage && isChunk && isNullUsage && !asked.ownNullUsage;
-  });
+  return withoutPlaces(text, cutPlaces(text, 0, text.length, planOf(asked, isChunk)));
 }
 
 /** The event without the asked fields; `null` when all of it exists only because Hindcast asked: the usage, SGLang's ids. */
@@ -43,22 +36,29 @@ export function stripEvent(event: SseEvent, chunk: Record<string, unknown>, aske
     if (asked.usage && isObject(chunk['usage'])) return null;
     if (!isObject(chunk['usage']) && isOurs(chunk['sglext'], asked)) return null;
   }
-  const bytes = Buffer.from(event.raw.buffer, event.raw.byteOffset, event.raw.byteLength).toString('latin1');
-  if (!mayHold(bytes, asked)) return event.raw;
-  const dataLines = [...bytes.matchAll(/(^|\r\n|\n|\r)data: ?([^\r\n]*)/g)];
+  const text = Buffer.from(event.raw.buffer, event.raw.byteOffset, event.raw.byteLength).toString('latin1');
+  if (!mayHold(text, asked)) return event.raw;
+  const end = text.indexOf('\n');
+  if (text.startsWith('data:') && end === text.length - 2 && !text.includes('\r')) {
+    const places = cutPlaces(text, 'data:'.length, end, planOf(asked, true));
+    return places.length === 0 ? event.raw : Buffer.from(withoutPlaces(text, places), 'latin1');
+  }
+  return Buffer.from(stripLines(text, asked), 'latin1');
+}
+
+/** Any event: other line ends, other fields, several data lines. */
+function stripLines(text: string, asked: AskedFields): string {
+  const dataLines = [...text.matchAll(/(^|\r\n|\n|\r)data: ?([^\r\n]*)/g)];
   if (dataLines.length === 1) {
     const line = dataLines[0]!;
     const end = line.index + line[0].length;
     const value = line[2]!;
-    return Buffer.from(
-      bytes.slice(0, end - value.length) + stripFields(value, asked, true) + bytes.slice(end),
-      'latin1',
-    );
+    return text.slice(0, end - value.length) + stripFields(value, asked, true) + text.slice(end);
   }
   // JSON spread over several data lines: cut in the joined text, then give each of its lines its field name back.
   const joined = stripFields(dataLines.map((line) => line[2]).join('\n'), asked, true);
-  const others = bytes.split(/\r\n|\n|\r/).filter((line) => line !== '' && !/^data:?/.test(line));
-  return Buffer.from([...others, ...joined.split('\n').map((line) => `data: ${line}`), '', ''].join('\n'), 'latin1');
+  const others = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !/^data:?/.test(line));
+  return [...others, ...joined.split('\n').map((line) => `data: ${line}`), '', ''].join('\n');
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -79,110 +79,36 @@ function mayHold(text: string, asked: AskedFields): boolean {
   );
 }
 
-interface Member {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly cut: boolean;
+const always: CutRule = () => true;
+const isNull: CutRule = (text, start, end) => end - start === 4 && text.startsWith('null', start);
+const isFilled: CutRule = (text, start, end) => !isNull(text, start, end);
+const nowhere: CutPlan = { cut: new Map(), into: new Map() };
+
+/** Plans of answers that are under way: chunks, and whole answers. */
+const plans = [true, false].map(() => new WeakMap<AskedFields, CutPlan>());
+
+function planOf(asked: AskedFields, isChunk: boolean): CutPlan {
+  const made = plans[isChunk ? 0 : 1]!;
+  const known = made.get(asked);
+  if (known) return known;
+  const plan = newPlan(asked, isChunk);
+  made.set(asked, plan);
+  return plan;
 }
 
-/**
- * Removes the object members that `shouldCut` names. `path` holds the keys and indices from the root to the member.
- *
- * @throws SyntaxError when the text is not JSON.
- */
-export function cutMembers(text: string, shouldCut: (path: readonly string[], value: string) => boolean): string {
-  let position = 0;
-  const path: string[] = [];
-  const fail = (): never => {
-    throw new SyntaxError(`not JSON at ${position}`);
+function newPlan(asked: AskedFields, isChunk: boolean): CutPlan {
+  const ids = asked.tokenIds ? ID_FIELDS.map((name): [string, CutRule] => [name, always]) : [];
+  const choice = new Map([...ids, ...(asked.logProbs ? [['logprobs', isFilled] as const] : [])]);
+  const answer = new Map(ids);
+  // With usage asked for, some engines announce `"usage":null` in every other chunk.
+  if (asked.usage && isChunk && !asked.ownNullUsage) answer.set('usage', isNull);
+  const extension = new Map([...(asked.extension ?? [])].map((name): [string, CutRule] => [name, always]));
+  if (asked.extension) answer.set('sglext', (text, start, end) => isOurs(JSON.parse(text.slice(start, end)), asked));
+  return {
+    cut: answer,
+    into: new Map([
+      ['choices', { ...nowhere, cut: choice }],
+      ['sglext', { ...nowhere, cut: extension }],
+    ]),
   };
-  const skipSpace = (): void => {
-    while (position < text.length && ' \t\n\r'.includes(text[position]!)) position++;
-  };
-  const string = (): string => {
-    const start = position++;
-    while (text[position] !== '"') {
-      if (position >= text.length) fail();
-      position += text[position] === '\\' ? 2 : 1;
-    }
-    position++;
-    return text.slice(start, position);
-  };
-  const scalar = (): string => {
-    const match = /[^\s,\]}]+/y;
-    match.lastIndex = position;
-    const found = match.exec(text)?.[0] ?? fail();
-    position += found.length;
-    return found;
-  };
-  const value = (): string => {
-    skipSpace();
-    const first = text[position];
-    if (first === '{') return object();
-    if (first === '[') return array();
-    return first === '"' ? string() : scalar();
-  };
-  const array = (): string => {
-    let out = '[';
-    let from = ++position;
-    skipSpace();
-    if (text[position] === ']') return out + text.slice(from, ++position);
-    for (let index = 0; ; index++) {
-      skipSpace();
-      out += text.slice(from, position);
-      path.push(String(index));
-      out += value();
-      path.pop();
-      from = position;
-      skipSpace();
-      const separator = text[position++];
-      if (separator === ']') return out + text.slice(from, position);
-      if (separator !== ',') fail();
-    }
-  };
-  const object = (): string => {
-    const open = position++;
-    const members: Member[] = [];
-    skipSpace();
-    while (text[position] !== '}') {
-      if (text[position] !== '"') fail();
-      const start = position;
-      const key = string();
-      skipSpace();
-      if (text[position++] !== ':') fail();
-      skipSpace();
-      const head = text.slice(start, position);
-      path.push(JSON.parse(key) as string);
-      const valueStart = position;
-      const inner = value();
-      const cut = shouldCut(path, text.slice(valueStart, position));
-      path.pop();
-      members.push({ start, end: position, text: head + inner, cut });
-      skipSpace();
-      if (text[position] === ',') {
-        position++;
-        skipSpace();
-        if (text[position] === '}') fail();
-      } else if (text[position] !== '}') fail();
-    }
-    const close = position++;
-    const first = members[0];
-    if (!first) return text.slice(open, position);
-    let out = text.slice(open, first.start);
-    let hasMember = false;
-    members.forEach((member, index) => {
-      if (member.cut) return;
-      if (hasMember) out += text.slice(members[index - 1]!.end, member.start);
-      out += member.text;
-      hasMember = true;
-    });
-    return out + text.slice(members.at(-1)!.end, close + 1);
-  };
-  skipSpace();
-  const lead = text.slice(0, position);
-  const body = value();
-  const tail = text.slice(position);
-  if (tail.trim() !== '') fail();
-  return lead + body + tail;
 }
