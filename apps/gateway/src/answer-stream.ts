@@ -100,7 +100,12 @@ export class AnswerStream {
       throw new HindcastError('engine-invalid-response', detail);
     }
     if (this.reportedError) return this.ending('failed', 'the engine reported an error');
-    if (!this.isFinished && !this.isDone) return this.ending('failed', 'the engine broke off the answer');
+    if (!this.isFinished && !this.isDone) {
+      const detail = 'the engine broke off the answer';
+      // A format may wait for the first token; until then there is a status to tell it with.
+      if (!this.client.hasStarted) throw new HindcastError('engine-stream-broken', detail);
+      return this.ending('failed', detail);
+    }
     return this.ending('complete', 'complete');
   }
 
