@@ -9,6 +9,8 @@ export interface SseEvent {
 
 const LF = 0x0a;
 const CR = 0x0d;
+const SPACE = 0x20;
+const DATA = [0x64, 0x61, 0x74, 0x61, 0x3a];
 
 /**
  * Cuts a byte stream into server-sent events (WHATWG HTML, "Server-sent events"). Works on bytes, so that a character, a line
@@ -18,6 +20,8 @@ export class SseParser {
   private buffer: Uint8Array = new Uint8Array(0);
   private scanned = 0;
   private lineStart = 0;
+  /** End of the first line of this event without its line end; −1 until it is whole. */
+  private firstLineEnd = -1;
   /** A line of this event ended in a lone `\r`: a `\r` at the end of the buffer is then a whole line end. */
   private loneReturns = false;
 
@@ -30,44 +34,52 @@ export class SseParser {
 
   /** @throws RangeError when an event is larger than `maxEventBytes`. */
   push(chunk: Uint8Array): SseEvent[] {
-    this.buffer = this.buffer.length === 0 ? chunk : concat(this.buffer, chunk);
+    const buffer = this.buffer.length === 0 ? chunk : concat(this.buffer, chunk);
     const events: SseEvent[] = [];
+    const { length } = buffer;
     let eventStart = 0;
     let position = this.scanned;
-    while (position < this.buffer.length) {
-      const byte = this.buffer[position];
-      if (byte !== LF && byte !== CR) {
-        position++;
-        continue;
-      }
+    for (; position < length; position++) {
+      const byte = buffer[position];
+      if (byte !== LF && byte !== CR) continue;
       let lineEnd = position + 1;
       if (byte === CR) {
-        const atEnd = lineEnd === this.buffer.length;
+        const atEnd = lineEnd === length;
         if (atEnd && !this.loneReturns) break;
-        if (!atEnd && this.buffer[lineEnd] === LF) lineEnd++;
+        if (!atEnd && buffer[lineEnd] === LF) lineEnd++;
         else this.loneReturns = true;
       }
       const isBlank = position === this.lineStart;
-      position = lineEnd;
-      this.lineStart = lineEnd;
       if (isBlank) {
-        events.push(parseEvent(this.buffer.slice(eventStart, lineEnd)));
+        events.push(this.whole(buffer.subarray(eventStart, lineEnd), eventStart));
         eventStart = lineEnd;
         this.loneReturns = false;
-      }
+        this.firstLineEnd = -1;
+      } else if (this.lineStart === eventStart) this.firstLineEnd = position;
+      this.lineStart = lineEnd;
+      position = lineEnd - 1;
     }
-    this.buffer = this.buffer.subarray(eventStart);
+    this.buffer = buffer.subarray(eventStart);
     this.scanned = position - eventStart;
     this.lineStart -= eventStart;
+    if (this.firstLineEnd >= 0) this.firstLineEnd -= eventStart;
     if (this.buffer.length > this.maxEventBytes)
       throw new RangeError(`an event of more than ${this.maxEventBytes} bytes`);
     return events;
   }
 
+  /** Nearly every event is one line of data; any other is taken apart line by line. `raw` begins at `start` of the buffer. */
+  private whole(raw: Uint8Array, start: number): SseEvent {
+    const isOneLine = this.firstLineEnd >= 0 && this.lineStart - this.firstLineEnd <= 2;
+    if (!isOneLine || !DATA.every((byte, index) => raw[index] === byte)) return parseEvent(raw);
+    const valueStart = DATA.length + (raw[DATA.length] === SPACE ? 1 : 0);
+    return { raw, data: decode(raw, valueStart, this.firstLineEnd - start), event: null };
+  }
+
   /** What is left when the stream has ended: an event without its blank line, or `null`. */
   end(): SseEvent | null {
     if (this.buffer.length === 0) return null;
-    const rest = parseEvent(this.buffer.slice());
+    const rest = parseEvent(this.buffer);
     this.buffer = new Uint8Array(0);
     this.scanned = 0;
     this.lineStart = 0;
@@ -94,6 +106,9 @@ function parseEvent(raw: Uint8Array): SseEvent {
   }
   return { raw, data: dataLines.length === 0 ? null : dataLines.join('\n'), event };
 }
+
+const decode = (bytes: Uint8Array, start: number, end: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start, end);
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   const both = new Uint8Array(a.length + b.length);
