@@ -117,6 +117,17 @@ it('keeps serving while adapters come and go; what began on one finishes on it',
   expect((await ask(body)).body.choices[0].token_ids).not.toEqual(expected);
 });
 
+it('D35: after an adapter was replaced, the same prompt is answered by the new weights, not from a cache of the old', async () => {
+  await load({ lora_name: 'a', lora_path: folder(0) });
+  const old = (await ask({ model: 'a' })).body.choices[0];
+  await load({ lora_name: 'a', lora_path: folder(1), load_inplace: true });
+  await load({ lora_name: 'fresh', lora_path: folder(1) });
+  const replaced = (await ask({ model: 'a' })).body.choices[0];
+  const fresh = (await ask({ model: 'fresh' })).body.choices[0];
+  expect(replaced.logprobs).toEqual(fresh.logprobs);
+  expect(replaced.logprobs).not.toEqual(old.logprobs);
+});
+
 it('replaces an adapter in place, and streams go on', async () => {
   await load({ lora_name: 'a', lora_path: folder(0) });
   const stream = postStream(`${engine.url}/v1/chat/completions`, {

@@ -12,6 +12,12 @@ const Environment = commonConfig(8082).extend({
   TEACHER_API_KEY: secret.optional(),
   TEACHER_CONCURRENCY: z.coerce.number().int().positive().default(16).describe('turns scored at once'),
   TEACHER_TOP_K: z.coerce.number().int().min(0).max(0, 'top-K scoring is not available yet; leave it at 0').default(0),
+  TEACHER_RECHECK_EVERY: z.coerce
+    .number()
+    .int()
+    .nonnegative()
+    .default(50)
+    .describe('every so many turns are scored twice and compared; 0: never'),
   TEACHER_TIMEOUT_MS: z.coerce.number().int().positive().default(120_000).describe('one call to the engine'),
 });
 

@@ -221,6 +221,28 @@ it.each([
   expect(await scored()).toMatchObject({ ok: false, reason });
 });
 
+it.each([
+  { name: 'differ by rounding', change: 1e-3, alarms: 0 },
+  { name: 'differ by a whole nat', change: 1, alarms: 1 },
+])('D28: two scorings of the same ids that $name raise $alarms alarms; the turn keeps its teacher', async (row) => {
+  let scorings = 0;
+  await start(
+    (call) => {
+      if (call.path === '/tokenize') return tokenize(call);
+      const change = scorings++ === 0 ? 0 : row.change;
+      return vllmScore(TEACHER.map((logProb) => logProb - change));
+    },
+    { TEACHER_RECHECK_EVERY: '2' },
+  );
+  const teacher = await scored();
+  expect([...decodeLogProbs((teacher as Extract<typeof teacher, { ok: true }>).logProbs)]).toEqual(TEACHER);
+  await scored();
+  expect(scorings).toBe(3);
+  const metrics = await (await fetch(`http://127.0.0.1:${service!.port}/metrics`)).text();
+  const [, alarms] = /teacher_alarms_total\{kind="not-repeatable",.*\} (\d+)/.exec(metrics) ?? [null, '0'];
+  expect(Number(alarms)).toBe(row.alarms);
+});
+
 it('a capture that is gone: no teacher', async () => {
   await start(tokenize);
   expect(await scored({ stored: false })).toMatchObject({ ok: false, reason: 'capture-missing' });

@@ -1,9 +1,10 @@
 import { DependencyUnavailable, decodeCapture, encodeLogProbs, type BodyOf, type Capture } from '@hindcast/contracts';
-import { Buckets, CONFIG, WorkerSlots } from '@hindcast/platform';
+import { Buckets, CONFIG, Log, Metrics, WorkerSlots } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import type { TeacherConfig } from './config';
 import { firstDifference } from './core/align-log-probs';
 import { hintedMessages } from './core/hinted-messages';
+import { REPEAT_TOLERANCE_NATS, largestGap } from './core/repeatability';
 import { EngineRefusal, TeacherClient } from './teacher-client';
 
 type TeacherResult = BodyOf<'turnScored'>['teacher'];
@@ -13,12 +14,22 @@ type Failure = Extract<TeacherResult, { ok: false }>['reason'];
 @Injectable()
 export class Teacher {
   private readonly slots: WorkerSlots;
+  private readonly gapNats;
+  private readonly alarms;
+  private scored = 0;
 
   constructor(
     @Inject(CONFIG) private readonly config: TeacherConfig,
     private readonly client: TeacherClient,
     private readonly buckets: Buckets,
+    private readonly log: Log,
+    metrics: Metrics,
   ) {
+    this.gapNats = metrics.gauge(
+      'teacher_repeat_gap_nats',
+      'Largest difference of the last turn that was scored twice',
+    );
+    this.alarms = metrics.counter('teacher_alarms_total', 'What needs a person', ['kind']);
     this.slots = new WorkerSlots(config.TEACHER_CONCURRENCY);
   }
 
@@ -43,11 +54,33 @@ export class Teacher {
       const hintedIds = await this.client.tokenize(hintedMessages(header.messages, hint), header);
       const alignment = await this.client.score(hintedIds, responseIds);
       if (!alignment.ok) return this.refuse(alignment.reason, alignment.detail);
+      if (this.isRechecked()) await this.recheck(turnId, hintedIds, responseIds, alignment.logProbs);
       return { ok: true, model: this.config.TEACHER_MODEL, logProbs: encodeLogProbs(alignment.logProbs) };
     } catch (error) {
       if (error instanceof EngineRefusal) return this.refuse('refused-by-engine', error.message);
       throw error;
     }
+  }
+
+  private isRechecked(): boolean {
+    const { TEACHER_RECHECK_EVERY: every } = this.config;
+    return every > 0 && this.scored++ % every === 0;
+  }
+
+  /** Scores the same ids again: a teacher that does not repeat itself is wrong somewhere, and no single answer shows it. */
+  private async recheck(
+    turnId: string,
+    hintedIds: readonly number[],
+    responseIds: Int32Array,
+    logProbs: Float32Array,
+  ): Promise<void> {
+    const again = await this.client.score(hintedIds, responseIds);
+    if (!again.ok) return;
+    const gap = largestGap(logProbs, again.logProbs);
+    this.gapNats.set(gap);
+    if (gap <= REPEAT_TOLERANCE_NATS) return;
+    this.alarms.inc({ kind: 'not-repeatable' });
+    this.log.error('teacher.not-repeatable', { turnId, gapNats: gap });
   }
 
   private async captureOf(turnId: string): Promise<Capture | null> {

@@ -109,6 +109,19 @@ describe('sglang', () => {
     replies = [{ body: { data: [{ id: 'seed' }, { id: 'seed:hindcast-v000001' }] } }];
     expect(await client('sglang').models()).toEqual(['seed', 'hindcast-v000001']);
   });
+  it('D35: an update of the whole weights flushes the prefix cache, and a refused flush fails it', async () => {
+    replies = [
+      { body: { success: true, message: 'Succeeded to update model weights.', num_paused_requests: 0 } },
+      { body: { success: false, message: 'flush cache failed: 3 requests are running' } },
+    ];
+    await client('sglang').updateWeights('/policies/v000001', 1);
+    expect(calls[0]).toMatchObject({
+      url: '/update_weights_from_disk',
+      body: { model_path: '/policies/v000001', flush_cache: true, weight_version: '1' },
+    });
+    await expect(client('sglang').updateWeights('/policies/v000002', 2)).rejects.toThrow(/flush cache failed/);
+    await expect(client('vllm').updateWeights('/policies/v000002', 2)).rejects.toThrow(/TUNING=lora/);
+  });
   it('samples through /generate', async () => {
     replies = [
       {

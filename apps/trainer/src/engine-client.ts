@@ -39,6 +39,7 @@ const SglangGeneration = z.looseObject({
     output_token_logprobs: z.array(z.tuple([z.number().nullable(), z.int().nonnegative()]).rest(z.unknown())).min(1),
   }),
 });
+const SglangUpdate = z.looseObject({ success: z.boolean(), message: z.string().nullish() });
 const SglangControl = z.looseObject({ success: z.boolean(), error_message: z.string().nullish() });
 
 /** vLLM reports −∞ as this number. */
@@ -67,6 +68,21 @@ export class EngineClient {
   /** That the engine does not have the adapter counts as unloaded. */
   async unloadAdapter(name: string): Promise<void> {
     await this.control('unload_lora_adapter', { lora_name: name }, /not (be )?found|not loaded|does ?n[o']t exist/i);
+  }
+
+  /**
+   * Replaces the weights of the whole model by those in a folder that the engine sees. The prefix cache is flushed in the same call: what
+   * it holds was computed by the old weights. That a flush was refused fails the update.
+   *
+   * @param version becomes the engine's `weight_version`
+   */
+  async updateWeights(path: string, version: number): Promise<void> {
+    if (this.options.dialect !== 'sglang')
+      throw this.error('full weights can be published to SGLang only; use LoRA (TUNING=lora) with this engine');
+    const body = { model_path: path, flush_cache: true, weight_version: String(version) };
+    const reply = await this.call('POST', `${this.root}/update_weights_from_disk`, body);
+    const { success, message } = parsed(SglangUpdate, reply, this.baseUrl);
+    if (!success) throw this.error(message ?? 'the engine kept its old weights');
   }
 
   /** One answer at T = 1, top-p = 1 from exact prompt ids, with the engine's log-probs of the sampled ids. */

@@ -181,6 +181,23 @@ describe('publication', () => {
     expect(bench.engine.loads).toEqual(['hindcast-v000001']);
   });
 
+  it('D32: while an engine takes its time to load a version, the old one goes on serving', async () => {
+    await start();
+    await bench.serves(0);
+    let open = (): void => undefined;
+    bench.engine.loadGate = new Promise((resolve) => (open = resolve));
+    await batch();
+    await until(() => bench.engine.loadRequests > 0);
+    expect((await bench.board())?.version).toBe(0);
+    const chat = { model: 'seed', prompt: [1], max_tokens: 1 };
+    const post = { method: 'POST', body: JSON.stringify(chat) };
+    expect((await fetch(`${bench.engine.baseUrl}/completions`, post)).status).toBe(200);
+    expect((await bench.board())?.version).toBe(0);
+    open();
+    await bench.serves(1);
+    expect(bench.engine.loads).toEqual(['hindcast-v000001']);
+  });
+
   it('D33: a restarted engine gets its adapters back, at most three, the one that serves among them', async () => {
     await start();
     for (let version = 0; version < 4; version++) {

@@ -20,6 +20,10 @@ export class FakeEngine {
   samples = 0;
   /** Status that a load is answered with instead, or `null`. */
   loadStatus: number | null = null;
+  /** A load waits for this before it is answered. */
+  loadGate: Promise<void> = Promise.resolve();
+  /** Loads that were asked for. */
+  loadRequests = 0;
   /** Log-prob of every sampled token. */
   logProb: number | null = -1;
   /** Tokens that an answer consists of. */
@@ -61,6 +65,8 @@ export class FakeEngine {
       case '/v1/models':
         return { status: 200, body: { data: ['seed', ...this.adapters.keys()].map((id) => ({ id })) } };
       case '/v1/load_lora_adapter':
+        this.loadRequests++;
+        await this.loadGate;
         return this.load(String(body['lora_name']), String(body['lora_path']));
       case '/v1/unload_lora_adapter': {
         const found = this.adapters.delete(String(body['lora_name']));
