@@ -43,6 +43,8 @@ export class AnswerStream {
   private tailTimer: NodeJS.Timeout | null = null;
   private abandon: () => void = () => undefined;
   private isHoldSpent = false;
+  /** Events of one piece of the engine's stream go out in one write, at once. */
+  private unwritten: Uint8Array[] = [];
   private writing: Promise<void> = Promise.resolve();
   private beforeStart: Uint8Array[] = [];
   private hasData = false;
@@ -71,8 +73,9 @@ export class AnswerStream {
     if (!ending) return null;
     // An engine that reported its error has told the client itself.
     if (!this.reportedError && !this.client.isGone) {
-      if (ending.outcome !== 'complete') await this.send(this.format.failed(ending.outcome, ending.detail));
-      else if (!this.isDone) await this.send(this.format.done(null));
+      if (ending.outcome !== 'complete') this.send(this.format.failed(ending.outcome, ending.detail));
+      else if (!this.isDone) this.send(this.format.done(null));
+      await this.flush();
     }
     const stored = store(ending);
     await Promise.race([stored, this.holdOver]);
@@ -85,10 +88,13 @@ export class AnswerStream {
   private async read(body: Readable): Promise<StreamEnding | null> {
     this.abandon = () => void body.destroy(new Error('the engine did not end the stream of a finished answer'));
     try {
-      for await (const chunk of body as AsyncIterable<Uint8Array>)
-        for (const event of this.parser.push(chunk)) await this.take(event);
+      for await (const chunk of body as AsyncIterable<Uint8Array>) {
+        for (const event of this.parser.push(chunk)) this.take(event);
+        await this.flush();
+      }
       const rest = this.parser.end();
-      if (rest) await this.take(rest);
+      if (rest) this.take(rest);
+      await this.flush();
     } catch (error) {
       return this.broken(error);
     } finally {
@@ -138,7 +144,7 @@ export class AnswerStream {
     return { outcome, answers: this.assembler.answers(this.choices), detail };
   }
 
-  private async take(event: SseEvent): Promise<void> {
+  private take(event: SseEvent): void {
     if (event.data === null) return this.takeBlank(event);
     if (isDone(event)) {
       this.isDone = true;
@@ -156,7 +162,7 @@ export class AnswerStream {
     this.assembler.add(chunk);
     const written = this.written(event, chunk);
     if (this.isFinished && !this.held && !this.isHoldSpent) this.startHold();
-    await this.send(written);
+    this.send(written);
   }
 
   private written(event: SseEvent, chunk: Record<string, unknown>): readonly Uint8Array[] {
@@ -168,20 +174,28 @@ export class AnswerStream {
   }
 
   /** Comments keep a waiting client's connection open, so they may begin the answer; other blocks without data may not. */
-  private takeBlank(event: SseEvent): Promise<void> | void {
+  private takeBlank(event: SseEvent): void {
     if (this.client.hasStarted || event.raw[0] === COLON) return this.send([event.raw]);
     this.beforeStart.push(event.raw);
   }
 
-  private async send(written: readonly Uint8Array[]): Promise<void> {
+  private send(written: readonly Uint8Array[]): void {
     if (this.held) return void this.held.push(...written);
     if (written.length === 0) return;
     this.client.start(this.headers);
-    const events = [...this.beforeStart.splice(0), ...written];
-    this.writing = this.writing.then(async () => {
-      for (const bytes of events) await this.client.write(bytes);
-    });
-    await this.writing;
+    this.unwritten.push(...this.beforeStart.splice(0), ...written);
+  }
+
+  /** Resolves when the client can take more. */
+  private flush(): Promise<void> {
+    const events = this.unwritten;
+    if (events.length > 0) {
+      this.unwritten = [];
+      this.writing = this.writing.then(() =>
+        this.client.write(events.length === 1 ? events[0]! : Buffer.concat(events)),
+      );
+    }
+    return this.writing;
   }
 
   private startHold(): void {
@@ -200,8 +214,8 @@ export class AnswerStream {
     this.isHoldSpent = true;
     const events = this.held ?? [];
     this.held = null;
-    void this.send(events);
-    await this.writing;
+    this.send(events);
+    await this.flush();
   }
 }
 

@@ -26,10 +26,10 @@ export class ClientConnection {
     if (!this.isGone && !this.hasStarted) this.response.writeHead(200, headers);
   }
 
-  /** One event, one write; resolves when the client can take more. */
-  async write(event: Uint8Array): Promise<void> {
+  /** Writes whole events; resolves when the client can take more. */
+  async write(events: Uint8Array): Promise<void> {
     if (this.isGone || this.isOver) return;
-    if (this.response.write(event)) return;
+    if (this.response.write(events)) return;
     const leave = new AbortController();
     await Promise.race([once(this.response, 'drain', leave), once(this.response, 'close', leave)]).finally(() =>
       leave.abort(),

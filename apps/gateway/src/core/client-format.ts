@@ -25,7 +25,7 @@ export interface ClientFormat {
   stream(asked: AskedFields, answerId: string): StreamFormat;
 }
 
-/** Writes one streamed answer in the client's format: bytes to send for what the engine sent, each entry one write. */
+/** Writes one streamed answer in the client's format: bytes to send for what the engine sent, each entry one event. */
 export interface StreamFormat {
   /** @param chunk the event's data, parsed */
   chunk(event: SseEvent, chunk: Json): readonly Uint8Array[];
