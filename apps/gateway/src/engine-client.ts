@@ -3,11 +3,14 @@ import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import { Agent, errors, request, type Dispatcher } from 'undici';
 import type { GatewayConfig } from './config';
+import type { FailureKind } from './core/circuit';
 import type { ListedModel } from './core/route-model';
 
 /** Headers of a client that an engine may see. Everything else stops here: keys, cookies, session ids. */
 const FORWARDED = ['traceparent', 'tracestate', 'x-request-id'];
 const MODELS_TIMEOUT_MS = 2_000;
+/** Engines answer this beside their work: a busy one may take a while. */
+const HEALTH_TIMEOUT_MS = 5_000;
 
 export type EngineResponse = Dispatcher.ResponseData;
 
@@ -32,21 +35,42 @@ export class EngineClient implements OnApplicationShutdown {
     await this.agent.destroy();
   }
 
-  /** @throws HindcastError `engine-unreachable` or `engine-timeout`; any status is an answer. */
-  async chat(
+  /**
+   * @param path below the engine's base URL, e.g. `chat/completions`
+   * @throws HindcastError `engine-unreachable` or `engine-timeout`; any status is an answer.
+   */
+  async post(
     engine: string,
+    path: string,
     body: object,
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<EngineResponse> {
     try {
-      return await request(`${engine}/chat/completions`, {
+      return await request(`${engine}/${path}`, {
         dispatcher: this.agent,
         method: 'POST',
         signal,
         headers: { ...this.headers(headers), 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
+    } catch (error) {
+      throw engineError(error);
+    }
+  }
+
+  /**
+   * Status of the engine's health check: `GET ROOT/health` of vLLM and SGLang; another server is asked for its models.
+   *
+   * @throws HindcastError `engine-unreachable` or `engine-timeout`
+   */
+  async health(engine: string): Promise<number> {
+    const url = this.config.POLICY_DIALECT === 'openai' ? `${engine}/models` : `${engine.replace(/\/v1$/, '')}/health`;
+    try {
+      const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
+      const response = await request(url, { dispatcher: this.agent, headers: this.headers({}), signal });
+      await response.body.dump();
+      return response.statusCode;
     } catch (error) {
       throw engineError(error);
     }
@@ -95,8 +119,13 @@ export function engineError(error: unknown): HindcastError {
   });
 }
 
-/** Whether the engine never got the request, so that another one may be asked. */
-export const neverArrived = (error: HindcastError): boolean =>
-  ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'EAI_AGAIN'].includes(
-    String((error.cause as { code?: unknown } | undefined)?.code),
-  ) || error.cause instanceof errors.ConnectTimeoutError;
+/** What a failed call says of the engine. A call that found no connection never arrived: another engine may be asked. */
+export function failureKind(error: HindcastError): Exclude<FailureKind, 'status'> {
+  const cause = error.cause as { code?: unknown; syscall?: unknown } | undefined;
+  const isUnconnected =
+    cause instanceof errors.ConnectTimeoutError ||
+    ['connect', 'getaddrinfo'].includes(String(cause?.syscall)) ||
+    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(String(cause?.code));
+  if (isUnconnected) return 'unreachable';
+  return error.code === 'engine-timeout' ? 'timeout' : 'cut';
+}

@@ -9,7 +9,6 @@ const FRESH_MS = 5_000;
 const RECHECK_MS = 250;
 
 interface EngineList {
-  readonly at: number;
   readonly raw: readonly unknown[];
   readonly listed: readonly ListedModel[];
 }
@@ -19,6 +18,8 @@ interface EngineList {
 export class EngineModels {
   private readonly lists = new Map<string, EngineList>();
   private readonly refreshing = new Map<string, Promise<EngineList | null>>();
+  /** When an engine was last asked, whatever came of it. */
+  private readonly askedAt = new Map<string, number>();
 
   constructor(
     @Inject(CONFIG) private readonly config: GatewayConfig,
@@ -27,12 +28,13 @@ export class EngineModels {
 
   /** Asks the engine now; the last known list where it does not answer. */
   refresh(engine: string): Promise<EngineList | null> {
+    if (!this.refreshing.has(engine)) this.askedAt.set(engine, Date.now());
     const running =
       this.refreshing.get(engine) ??
       this.client
         .models(engine)
         .then(({ raw, listed }) => {
-          const list: EngineList = { at: Date.now(), raw, listed };
+          const list: EngineList = { raw, listed };
           this.lists.set(engine, list);
           return list;
         })
@@ -42,25 +44,32 @@ export class EngineModels {
     return running;
   }
 
+  /** Engines that list a model of this name. */
+  holders(name: string): ReadonlySet<string> {
+    return new Set(this.config.POLICY_BASE_URL.filter((engine) => this.listedBy(engine).some(({ id }) => id === name)));
+  }
+
   listedBy(engine: string): readonly ListedModel[] {
     return this.lists.get(engine)?.listed ?? [];
   }
 
-  /** Models of all engines. Waits only when a list is missing, or when `name` could be a version loaded since. */
+  /**
+   * Models of all engines. Waits for an engine that was never asked, for all while none has ever answered, and for those that may
+   * have loaded the version called `name` since. One that is away delays no request that another one can answer.
+   */
   async listed(name: string | null): Promise<readonly ListedModel[]> {
     const now = Date.now();
+    const isBlind = this.lists.size === 0;
+    const mayBeNew = name !== null && (this.config.STRICT_MODEL || adapterVersion(name) !== null);
     const waits: Promise<unknown>[] = [];
     for (const engine of this.config.POLICY_BASE_URL) {
       const list = this.lists.get(engine);
-      const age = list ? now - list.at : Infinity;
-      const isUnknown =
-        name !== null &&
-        (this.config.STRICT_MODEL || adapterVersion(name) !== null) &&
-        !list?.listed.some(({ id }) => id === name);
-      if (!list || (isUnknown && age > RECHECK_MS)) waits.push(this.refresh(engine));
+      const age = now - (this.askedAt.get(engine) ?? -Infinity);
+      const isMissing = list ? mayBeNew && !list.listed.some(({ id }) => id === name) : isBlind || age === Infinity;
+      if (isMissing && (age > RECHECK_MS || this.refreshing.has(engine))) waits.push(this.refresh(engine));
       else if (age > FRESH_MS) void this.refresh(engine);
     }
-    await Promise.all(waits);
+    if (waits.length > 0) await Promise.all(waits);
     return this.config.POLICY_BASE_URL.flatMap((engine) => this.listedBy(engine));
   }
 
