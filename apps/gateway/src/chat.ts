@@ -5,6 +5,7 @@ import { CONFIG, withLogContext } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
+import { callerOf } from './api-key.guard';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
@@ -19,6 +20,7 @@ import { sessionFields, type SkipReason } from './core/session-fields';
 import { engineError } from './engine-client';
 import { ErrorReplies } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
+import { KeyLimits } from './key-limits';
 import { PolicyRouter, type RoutedResponse } from './policy-router';
 import { SessionIdentity } from './session-identity';
 
@@ -54,6 +56,7 @@ export class Chat {
     private readonly recorder: AnswerRecorder,
     private readonly sessions: SessionIdentity,
     private readonly errors: ErrorReplies,
+    private readonly limits: KeyLimits,
     private readonly metrics: GatewayMetrics,
   ) {}
 
@@ -72,6 +75,7 @@ export class Chat {
       sent: engineRequest(request, {
         dialect: this.config.POLICY_DIALECT,
         isCaptured: skipped === null,
+        isCounted: this.limits.counts(callerOf(reply.request)),
         forceSampling: this.config.SAMPLING === 'force',
       }),
       sessionId,
@@ -165,6 +169,7 @@ export class Chat {
   /** Every choice is a turn. One that the engine had finished is complete, whatever became of the others. */
   private async record(exchange: Exchange, routed: RoutedResponse, ending: StreamEnding): Promise<void> {
     const { skipped, turnIds, prompt } = exchange;
+    this.limits.charge(callerOf(exchange.reply.request), ending.answers[0]);
     if (skipped !== null) return this.metrics.skip(skipped);
     const turns = ending.answers.map((answer, index): EndedTurn => {
       const isWhole = ending.outcome === 'failed' && answer.finishReason !== null;

@@ -4,8 +4,8 @@ import type { Caller } from './core/api-keys';
 import type { CompletedAnswer } from './core/answer';
 import { admit, charged, unused, type Admission, type KeyUse } from './core/rate-limit';
 
-/** The tokens of an answer: as the engine counted them, else the ids that it gave; `null` when neither is whole. */
-type Counted = Pick<CompletedAnswer, 'usage' | 'promptIds' | 'responseIds'>;
+/** What an answer says of its tokens. */
+type Counted = Pick<CompletedAnswer, 'usage' | 'promptIds' | 'sampledIds'>;
 
 /** Counts requests and tokens of each key's name. Each gateway counts for itself. */
 @Injectable()
@@ -34,16 +34,23 @@ export class KeyLimits {
     return admission;
   }
 
-  /** An answer to the caller is over, complete or not: takes its tokens. */
-  charge({ name, limits }: Caller, answer: Counted): void {
-    if (limits.tokensPerMinute === null) return;
-    const tokens = tokensOf(answer);
+  /** Whether somebody has to say how many tokens the caller's answers have. */
+  counts({ limits }: Caller): boolean {
+    return limits.tokensPerMinute !== null;
+  }
+
+  /** An answer to the caller is over, complete or not: takes its tokens, of all choices together. */
+  charge(caller: Caller, answer: Counted | undefined): void {
+    if (!this.counts(caller)) return;
+    const tokens = answer ? tokensOf(answer) : null;
     if (tokens === null) return this.uncounted.inc();
-    this.uses.set(name, charged(this.uses.get(name) ?? unused, limits, tokens, performance.now()));
+    const use = this.uses.get(caller.name) ?? unused;
+    this.uses.set(caller.name, charged(use, caller.limits, tokens, performance.now()));
   }
 }
 
-function tokensOf({ usage, promptIds, responseIds }: Counted): number | null {
+/** As the engine counted them, else the ids that it gave; `null` when neither is whole. */
+function tokensOf({ usage, promptIds, sampledIds }: Counted): number | null {
   if (usage) return usage.promptTokens + usage.completionTokens;
-  return promptIds && responseIds ? promptIds.length + responseIds.length : null;
+  return promptIds && sampledIds !== null ? promptIds.length + sampledIds : null;
 }

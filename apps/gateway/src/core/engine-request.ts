@@ -19,11 +19,22 @@ const OWN_FIELDS = ['session_id', 'session_done', 'turn_type', 'train'];
  */
 export function engineRequest(
   request: Json,
-  options: { readonly dialect: Dialect; readonly isCaptured: boolean; readonly forceSampling: boolean },
+  options: {
+    readonly dialect: Dialect;
+    readonly isCaptured: boolean;
+    readonly forceSampling: boolean;
+    /** Its caller has a limit on tokens: a stream has to say how many they were, captured or not. */
+    readonly isCounted?: boolean;
+  },
 ): EngineRequest {
   const body: Json = { ...request };
   for (const field of OWN_FIELDS) delete body[field];
-  if (!options.isCaptured) return { body, asked: nothingAsked };
+  const streamOptions = (request['stream_options'] ?? {}) as Json;
+  const asksUsage = request['stream'] === true && (options.isCaptured || options.isCounted === true);
+  if (asksUsage) body['stream_options'] = { ...streamOptions, include_usage: true };
+  const usage = asksUsage && streamOptions['include_usage'] !== true;
+  const ownNullUsage = options.dialect === 'sglang' && { ownNullUsage: true };
+  if (!options.isCaptured) return { body, asked: { ...nothingAsked, usage, ...(usage && ownNullUsage) } };
 
   const extended = options.dialect !== 'openai';
   const sampling = extended ? { ...defaultSampling, ...neutralSampling } : defaultSampling;
@@ -34,19 +45,17 @@ export function engineRequest(
   if (options.forceSampling)
     for (const field of ['presence_penalty', 'frequency_penalty', 'logit_bias']) delete body[field];
 
-  const isStreamed = request['stream'] === true;
   body['logprobs'] = true;
   const idFields = idFieldsOf(options.dialect, request);
   for (const field of idFields) body[field] = true;
-  const streamOptions = (request['stream_options'] ?? {}) as Json;
-  if (isStreamed) body['stream_options'] = { ...streamOptions, include_usage: true };
   return {
     body,
     asked: {
       tokenIds: idFields.includes('return_token_ids') && request['return_token_ids'] !== true,
       logProbs: request['logprobs'] !== true,
-      usage: isStreamed && streamOptions['include_usage'] !== true,
-      ...(options.dialect === 'sglang' && { extension: askedExtension(request), ownNullUsage: true }),
+      usage,
+      ...(options.dialect === 'sglang' && { extension: askedExtension(request) }),
+      ...ownNullUsage,
     },
   };
 }
