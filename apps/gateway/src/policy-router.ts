@@ -55,8 +55,17 @@ export class PolicyRouter {
         : { holders: this.models.holders(route.asNamed), onlyHolders: true };
     const errand = { path, body, model, headers, signal };
     const routed = await this.attempts.answer(wish, errand);
-    const isMissing = !onlyAsNamed && routed.response.statusCode === 404 && adapterVersion(routed.model) !== null;
+    const isMissing = !onlyAsNamed && (await this.isAdapterMissing(routed, signal));
     return isMissing ? this.fallBack(routed, errand) : routed;
+  }
+
+  /** vLLM answers 404 for an adapter that it does not know; SGLang 400, as for any bad request, so its list decides. */
+  private async isAdapterMissing({ response, engine, model }: RoutedResponse, signal: AbortSignal): Promise<boolean> {
+    const version = adapterVersion(model);
+    if (version === null || response.statusCode === 404) return version !== null;
+    if (this.config.POLICY_DIALECT !== 'sglang' || response.statusCode !== 400) return false;
+    const list = await unlessAborted(this.models.refresh(engine), signal);
+    return list !== null && !list.listed.some(({ id }) => adapterVersion(id) === version);
   }
 
   /** Policy version of an answer; `null` when a model that is not ours gave it. */

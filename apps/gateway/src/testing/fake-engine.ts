@@ -1,21 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { EngineWire, FakeAnswer } from './engine-wire';
+import { sglangWire } from './fake-sglang';
+import { vllmWire } from './fake-vllm';
 
-export interface FakeToken {
-  readonly text: string;
-  readonly id: number;
-  readonly logProb: number | null;
-}
-
-export interface FakeAnswer {
-  readonly tokens: readonly FakeToken[];
-  readonly promptIds?: readonly number[];
-  readonly finishReason?: string;
-  /** Overrides of what the engine says it counted. */
-  readonly usage?: { prompt_tokens: number; completion_tokens: number };
-  readonly id?: string;
-}
+export type { FakeAnswer, FakeChoice, FakeDelta, FakeToken } from './engine-wire';
 
 export interface EngineCall {
   readonly path: string;
@@ -29,7 +20,10 @@ export interface EngineCall {
 
 type Script = (call: EngineCall) => unknown;
 
-/** A policy engine that speaks vLLM's chat protocol over real sockets and does what a script tells it. */
+/**
+ * A policy engine over real sockets that does what a script tells it. It writes what vLLM or SGLang would, byte for byte
+ * (docs/engine-calls.md §1), with uvicorn's headers.
+ */
 export class FakeEngine {
   readonly calls: EngineCall[] = [];
   models: { id: string; parent?: string | null }[] = [{ id: 'seed' }];
@@ -39,7 +33,10 @@ export class FakeEngine {
   private readonly sockets = new Set<Socket>();
   private responses = 0;
 
-  private constructor(private readonly server: Server) {
+  private constructor(
+    private readonly server: Server,
+    private readonly wire: EngineWire,
+  ) {
     this.script = (call) => this.answer(call, answerOf('Hello'));
     server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
@@ -48,10 +45,11 @@ export class FakeEngine {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.serve(request, response));
   }
 
-  static async start(): Promise<FakeEngine> {
+  static async start(dialect: 'vllm' | 'sglang' | EngineWire = 'vllm'): Promise<FakeEngine> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new FakeEngine(server);
+    const wire = dialect === 'vllm' ? vllmWire : dialect === 'sglang' ? sglangWire() : dialect;
+    return new FakeEngine(server, wire);
   }
 
   get url(): string {
@@ -74,7 +72,10 @@ export class FakeEngine {
     const text = Buffer.concat(pieces).toString();
     if (request.url === '/health') return this.health === null ? undefined : void response.writeHead(this.health).end();
     if (request.url === '/v1/models')
-      return void sendJson(response, 200, { object: 'list', data: this.models.map(listed) });
+      return void sendJson(response, 200, {
+        object: 'list',
+        data: this.models.map((model) => listed(model, this.wire)),
+      });
     const aborted = new Promise<void>((resolve) =>
       response.once('close', () => !response.writableFinished && resolve()),
     );
@@ -86,15 +87,37 @@ export class FakeEngine {
       response,
       aborted,
     };
+    response.setHeader('server', 'uvicorn');
+    response.removeHeader('connection');
     this.calls.push(call);
     await this.script(call);
   }
 
-  /** Answers as vLLM would: streamed or whole, with what the request asked for. */
+  /** Answers as the server would: refused, streamed or whole, with what the request asked for. */
   answer(call: EngineCall, answer: FakeAnswer): void {
-    if (call.body['stream'] !== true) return sendJson(call.response, 200, this.whole(call, answer));
+    const refusal = this.wire.refusal(call.body);
+    if (refusal) return sendText(call.response, refusal.status, refusal.body);
+    if (call.body['stream'] !== true) return sendText(call.response, 200, this.wire.write(this.whole(call, answer)));
     this.openStream(call);
     for (const event of this.events(call, answer)) call.response.write(event);
+    call.response.end();
+  }
+
+  /** Like `answer`, with the bytes of a stream in the pieces that `cuts` make of them. */
+  async answerInPieces(call: EngineCall, answer: FakeAnswer, cuts: readonly number[]): Promise<void> {
+    if (call.body['stream'] !== true || this.wire.refusal(call.body)) return this.answer(call, answer);
+    this.openStream(call);
+    await writeInPieces(call, Buffer.from(this.events(call, answer).join('')), cuts);
+  }
+
+  /** Refuses with the server's own body for a status. */
+  refuse(call: EngineCall, status: number, message: string, headers: Record<string, string> = {}): void {
+    sendText(call.response, status, this.wire.error(status, message).body, headers);
+  }
+
+  /** Ends a stream as the server does when it fails in it. */
+  breakOff(call: EngineCall, status: number, message: string): void {
+    for (const event of this.wire.brokenStream(status, message)) call.response.write(event);
     call.response.end();
   }
 
@@ -103,57 +126,13 @@ export class FakeEngine {
     call.response.flushHeaders();
   }
 
-  /** The events of a streamed answer, one string each: role, one per token, finish, usage, end mark. */
+  /** The events of a streamed answer, one string each. vLLM: role, one per token, finish with the last, usage, end mark. */
   events(call: EngineCall, answer: FakeAnswer): string[] {
-    const { body } = call;
-    const base = { id: answer.id ?? this.nextId(), object: 'chat.completion.chunk', created: 1, model: body['model'] };
-    const wantsIds = body['return_token_ids'] === true;
-    const event = (chunk: object): string => `data: ${JSON.stringify({ ...base, ...chunk })}\n\n`;
-    const choice = (delta: object, token: FakeToken | null, finish: string | null): object => ({
-      index: 0,
-      delta,
-      logprobs: token && body['logprobs'] === true ? { content: [logProbEntry(token)] } : null,
-      finish_reason: finish,
-      ...(wantsIds && { token_ids: token ? [token.id] : null }),
-    });
-    const events = [
-      event({
-        choices: [choice({ role: 'assistant', content: '' }, null, null)],
-        ...(wantsIds && { prompt_token_ids: answer.promptIds ?? [1, 2, 3] }),
-      }),
-    ];
-    answer.tokens.forEach((token, index) => {
-      const isLast = index === answer.tokens.length - 1;
-      events.push(
-        event({ choices: [choice({ content: token.text }, token, isLast ? (answer.finishReason ?? 'stop') : null)] }),
-      );
-    });
-    const options = body['stream_options'] as { include_usage?: boolean } | undefined;
-    if (options?.include_usage) events.push(event({ choices: [], usage: usageOf(answer) }));
-    return [...events, 'data: [DONE]\n\n'];
+    return this.wire.events(call.body, answer, answer.id ?? this.nextId());
   }
 
   whole(call: EngineCall, answer: FakeAnswer): object {
-    const { body } = call;
-    const wantsIds = body['return_token_ids'] === true;
-    return {
-      id: answer.id ?? this.nextId(),
-      object: 'chat.completion',
-      created: 1,
-      model: body['model'],
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: answer.tokens.map(({ text }) => text).join('') },
-          logprobs: body['logprobs'] === true ? { content: answer.tokens.map(logProbEntry) } : null,
-          finish_reason: answer.finishReason ?? 'stop',
-          stop_reason: null,
-          ...(wantsIds && { token_ids: answer.tokens.map(({ id }) => id) }),
-        },
-      ],
-      usage: usageOf(answer),
-      ...(wantsIds && { prompt_token_ids: answer.promptIds ?? [1, 2, 3] }),
-    };
+    return this.wire.whole(call.body, answer, answer.id ?? this.nextId());
   }
 
   private nextId(): string {
@@ -177,26 +156,30 @@ export function sendJson(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-const listed = (model: { id: string; parent?: string | null }): object => ({
+function sendText(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, { 'content-length': length, 'content-type': 'application/json', ...headers }).end(body);
+}
+
+/** Writes bytes cut at the given offsets, each piece in a packet of its own as far as the system lets it. */
+export async function writeInPieces({ response }: EngineCall, bytes: Buffer, cuts: readonly number[]): Promise<void> {
+  response.socket?.setNoDelay(true);
+  const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  let start = 0;
+  for (const end of [...ends, bytes.length]) {
+    if (end === start) continue;
+    response.write(bytes.subarray(start, end));
+    await nextTick();
+    start = end;
+  }
+  response.end();
+}
+
+const listed = (model: { id: string; parent?: string | null }, { owner }: EngineWire): object => ({
   object: 'model',
   created: 1,
-  owned_by: 'vllm',
+  owned_by: owner,
   root: model.id,
   parent: null,
   ...model,
 });
-
-const logProbEntry = ({ text, logProb }: FakeToken): object => ({
-  token: text,
-  logprob: logProb,
-  bytes: [...Buffer.from(text)],
-  top_logprobs: [],
-});
-
-const usageOf = (answer: FakeAnswer): object => {
-  const usage = answer.usage ?? {
-    prompt_tokens: (answer.promptIds ?? [1, 2, 3]).length,
-    completion_tokens: answer.tokens.length,
-  };
-  return { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
-};
