@@ -7,7 +7,7 @@ import { Chat } from './chat';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { messagesFormat } from './core/messages/messages-format';
-import { countedConversation, messagesRequest } from './core/messages/messages-request';
+import { countedRequest, messagesRequest } from './core/messages/messages-request';
 import { ErrorReplies } from './error-replies';
 import { TokenCounter } from './token-counter';
 
@@ -41,10 +41,10 @@ export class MessagesController {
     @Req() { headers }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ input_tokens: number }> {
-    const conversation = countedConversation(body, this.config.POLICY_DIALECT);
-    if (!conversation.ok) throw new HindcastError('invalid-request', conversation.message);
+    const request = countedRequest(body, this.config.POLICY_DIALECT);
+    if (!request.ok) throw new HindcastError('invalid-request', request.message);
     const gone = new AbortController();
     new ClientConnection(reply.raw).onGone(() => gone.abort());
-    return { input_tokens: await this.counter.count(conversation, headers, gone.signal) };
+    return { input_tokens: await this.counter.count(request.model, request.prompt, headers, gone.signal) };
   }
 }

@@ -6,13 +6,6 @@ import { engineErrorResponse } from './core/engine-error';
 import { engineError } from './engine-client';
 import { PolicyRouter } from './policy-router';
 
-/** What an engine would be asked, less everything that does not change its prompt. */
-export interface CountedConversation {
-  readonly model: string | null;
-  readonly messages: readonly object[];
-  readonly tools: readonly object[];
-}
-
 /** Asks an engine how long a conversation's prompt is. vLLM's `POST ROOT/tokenize` applies the chat template. */
 @Injectable()
 export class TokenCounter {
@@ -22,12 +15,14 @@ export class TokenCounter {
   ) {}
 
   /**
-   * @returns tokens of the prompt
+   * @param prompt messages, tools and whatever else the chat template is given
+   * @returns tokens
    * @throws HindcastError `not-supported` where engines cannot tell, `engine-…`, `model-not-found`
    * @throws HttpException with the engine's own error
    */
   async count(
-    { model, messages, tools }: CountedConversation,
+    model: string | null,
+    prompt: object,
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<number> {
@@ -36,12 +31,11 @@ export class TokenCounter {
         'not-supported',
         'only engines of the vllm dialect can count the tokens of a conversation',
       );
-    const body = { messages, ...(tools.length > 0 && { tools }), add_generation_prompt: true };
-    const { response, release } = await this.router.call(model, body, headers, signal, { path: '../tokenize' });
+    const { response, release } = await this.router.call(model, prompt, headers, signal, { path: '../tokenize' });
     try {
       const text = await response.body.text();
       if (response.statusCode !== 200) throw this.refusal(response.statusCode, text);
-      const { count } = JSON.parse(text) as { count?: unknown };
+      const count = (JSON.parse(text) as { count?: unknown } | null)?.count;
       if (!Number.isSafeInteger(count)) throw new HindcastError('engine-invalid-response', 'the engine gave no count');
       return count as number;
     } catch (error) {

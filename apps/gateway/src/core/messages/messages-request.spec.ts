@@ -1,4 +1,6 @@
-import { countedConversation, messagesRequest } from './messages-request';
+import fc from 'fast-check';
+import { checkRequest } from '../request-check';
+import { countedRequest, messagesRequest } from './messages-request';
 
 const ask = (fields: object): object => ({ max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...fields });
 const chatOf = (body: unknown, dialect: 'vllm' | 'sglang' | 'openai' = 'vllm'): Record<string, unknown> => {
@@ -350,12 +352,71 @@ describe('messages: refused requests', () => {
   });
 
   it('counting needs no max_tokens', () => {
-    expect(countedConversation({ model: 'm', system: 's', messages: [last] }, 'vllm')).toEqual({
+    const messages = [{ role: 'system', content: 's' }, last];
+    expect(countedRequest({ model: 'm', system: 's', messages: [last] }, 'vllm')).toEqual({
       ok: true,
       model: 'm',
-      messages: [{ role: 'system', content: 's' }, last],
-      tools: [],
+      prompt: { messages, add_generation_prompt: true },
     });
-    expect(countedConversation({}, 'vllm')).toMatchObject({ ok: false, param: 'messages' });
+    expect(countedRequest({ messages: [last, assistant(text('So'))], tools: [] }, 'vllm')).toMatchObject({
+      model: null,
+      prompt: { add_generation_prompt: false, continue_final_message: true },
+    });
+    expect(countedRequest({}, 'vllm')).toMatchObject({ ok: false, param: 'messages' });
+  });
+});
+
+describe('messages: any body at all', () => {
+  const word = fc.constantFrom(
+    ...[
+      'role',
+      'user',
+      'assistant',
+      'system',
+      'content',
+      'type',
+      'text',
+      'tool_use',
+      'tool_result',
+      'thinking',
+      'image',
+    ],
+    ...['document', 'source', 'base64', 'url', 'data', 'id', 'name', 'input', 'tool_use_id', 'search_result', 'title'],
+  );
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof({ maxDepth: 5 }, word, fc.jsonValue({ maxDepth: 0 }), tie('list'), tie('object')),
+    list: fc.array(tie('any'), { maxLength: 3 }),
+    object: fc.dictionary(word, tie('any'), { maxKeys: 5 }),
+  })).any;
+  const block = fc.record(
+    { type: word, text: value, source: value, content: value, id: value, name: value, input: value },
+    { requiredKeys: ['type'] },
+  );
+  const message = fc.record({
+    role: fc.constantFrom('user', 'assistant', 'system'),
+    content: fc.oneof(value, fc.array(fc.oneof(block, value), { maxLength: 4 })),
+  });
+  const body = fc.record(
+    {
+      max_tokens: fc.constant(1),
+      messages: fc.oneof(value, fc.array(fc.oneof(message, value), { maxLength: 4 })),
+      system: value,
+      tools: value,
+      tool_choice: value,
+      metadata: value,
+    },
+    { requiredKeys: ['max_tokens', 'messages'] },
+  );
+
+  it('is refused in words, or is a chat request; the same one each time', () => {
+    fc.assert(
+      fc.property(fc.oneof(body, value), (given) => {
+        const request = messagesRequest(given, 'vllm');
+        expect(messagesRequest(given, 'vllm')).toEqual(request);
+        if (request.ok) expect(checkRequest(request.chat)).toMatchObject({ ok: true });
+        else expect(request.message).toMatch(/^\S+: .+/);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

@@ -14,13 +14,8 @@ export type MessagesRequest =
   | { readonly ok: true; readonly chat: Json; readonly options: AnswerOptions }
   | { readonly ok: false; readonly message: string; readonly param: string };
 
-export type Conversation =
-  | {
-      readonly ok: true;
-      readonly model: string | null;
-      readonly messages: readonly Json[];
-      readonly tools: readonly Json[];
-    }
+export type CountedRequest =
+  | { readonly ok: true; readonly model: string | null; readonly prompt: Json }
   | { readonly ok: false; readonly message: string; readonly param: string };
 
 /**
@@ -64,12 +59,19 @@ export function messagesRequest(body: unknown, dialect: Dialect): MessagesReques
   });
 }
 
-/** What `POST /v1/messages/count_tokens` counts. */
-export function countedConversation(body: unknown, dialect: Dialect): Conversation {
+/** The body of `POST /v1/messages/count_tokens`, as what decides the prompt of its conversation. */
+export function countedRequest(body: unknown, dialect: Dialect): CountedRequest {
   return caught(() => {
     const request = objectAt(body, 'body');
-    const model = request['model'] == null ? null : stringAt(request['model'], 'model');
-    return { ok: true, model, ...conversation(request, dialect) };
+    const { messages, tools } = conversation(request, dialect);
+    const prompt: Json = {
+      messages,
+      ...(tools.length > 0 && { tools }),
+      add_generation_prompt: true,
+      ...continuation(messages, dialect),
+      ...(request['chat_template_kwargs'] != null && { chat_template_kwargs: request['chat_template_kwargs'] }),
+    };
+    return { ok: true, model: request['model'] == null ? null : stringAt(request['model'], 'model'), prompt };
   });
 }
 

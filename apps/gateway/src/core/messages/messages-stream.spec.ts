@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { SseEvent } from '../sse-parser';
 import { readMessage } from '../../testing/message-events';
 import { MessagesStream } from './messages-stream';
@@ -222,5 +223,23 @@ describe('MessagesStream', () => {
     expect(head).toBe('event: error');
     expect(JSON.parse(data!.slice(6))).toEqual({ type: 'error', error });
     expect(stream.done()).toEqual([]);
+  });
+
+  it('chunks of any shape are passed over', () => {
+    const any = fc.jsonValue({ maxDepth: 3 });
+    const choice = fc.record({
+      index: any,
+      delta: fc.oneof(any, fc.record({ content: any, tool_calls: any, reasoning: any })),
+    });
+    const chunk = fc.record({
+      choices: fc.oneof(any, fc.array(fc.oneof(choice, any), { maxLength: 3 })),
+      usage: any,
+      model: any,
+    });
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 5 }), (chunks) => {
+        expect(read(chunks as Json[]).message['id']).toMatch(/^msg_/);
+      }),
+    );
   });
 });
