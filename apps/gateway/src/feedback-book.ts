@@ -15,7 +15,16 @@ import { TurnBook } from './turn-book';
 /** States in which the judge or the gate still reads what is stored. */
 const IN_TIME: readonly TurnStory['state'][] = ['open', 'paired', 'judged'];
 
-/** Stores what a person said of an answer, and ends the wait of a turn that is still open. */
+/** `late`: recorded, but the turn had been decided or closed before. */
+export interface FeedbackReply {
+  readonly turn_id: string;
+  readonly status: 'accepted' | 'late';
+}
+
+/**
+ * Stores what a person said of an answer, and ends the wait of a turn that is still open. What came in time stands under the turn
+ * id, where judge and gate read it, and stays there as what they may have used; what came late stands beside it.
+ */
 @Injectable()
 export class FeedbackBook {
   constructor(
@@ -28,31 +37,53 @@ export class FeedbackBook {
   ) {}
 
   /**
+   * The same feedback given again changes nothing and is answered as before; another one replaces it until the turn is decided.
+   * While the ledger is away nothing is decided, and feedback on a turn that is known without it is accepted.
+   *
    * @throws HindcastError `turn-not-found`; `ledger-unavailable` when only the ledger could tell which turn is meant;
    *   DependencyUnavailable while NATS is away
    */
-  async give(tenant: string, request: FeedbackRequest): Promise<{ turn_id: string; status: 'accepted' | 'late' }> {
+  async give(tenant: string, request: FeedbackRequest): Promise<FeedbackReply> {
     if (!this.nats.connected) throw new DependencyUnavailable('nats', 'feedback cannot be stored now');
-    const id = request.turn_id ?? this.recent.story(tenant, request.response_id!)?.turnId ?? null;
-    const story = await this.story(tenant, id ?? request.response_id!, id !== null);
-    const turnId = id ?? story?.turnId;
-    const capture = turnId && isUuid(turnId) ? await this.book.capture(turnId) : null;
-    const isOwn = story !== null || capture?.header.tenant === tenant;
-    if (!turnId || !isOwn) throw new HindcastError('turn-not-found', 'there is no such turn');
+    const { turnId, story, capture } = await this.turnMeant(tenant, request);
     const feedback: Feedback = {
       reward: request.reward,
       comment: this.redaction.text(request.comment ?? null),
       correction: this.redaction.text(request.correction ?? null),
       at: Date.now(),
     };
-    await (await this.access.kv('feedback')).put(turnId, JSON.stringify(feedback));
-    const isPairedByThis = capture !== null && (await this.pair(turnId, capture));
-    const inTime = isPairedByThis || (story !== null && IN_TIME.includes(story.state));
-    return { turn_id: turnId, status: inTime ? 'accepted' : 'late' };
+    const [inTime, late] = await Promise.all([turnId, lateKey(turnId)].map((key) => this.stored(key)));
+    const isKnown = isSame(inTime, feedback);
+    if (!isKnown && isSame(late, feedback)) return { turn_id: turnId, status: 'late' };
+    const isLate = !isKnown && story !== null && !IN_TIME.includes(story.state);
+    if (!isKnown)
+      await (await this.access.kv('feedback')).put(isLate ? lateKey(turnId) : turnId, JSON.stringify(feedback));
+    // Also for one that is known: the gateway that stored it may have died before it paired the turn.
+    if (!isLate && capture) await this.pair(turnId, capture);
+    return { turn_id: turnId, status: isLate ? 'late' : 'accepted' };
   }
 
-  /** What the ledger knows. Where the turn is known without it, its absence changes only how exactly `late` is told. */
-  private async story(tenant: string, id: string, isKnown: boolean): Promise<TurnStory | null> {
+  private async turnMeant(
+    tenant: string,
+    request: FeedbackRequest,
+  ): Promise<{ turnId: string; story: TurnStory | null; capture: Capture | null }> {
+    const recent = this.recent.story(tenant, request.turn_id ?? request.response_id!);
+    const id = request.turn_id ?? recent?.turnId ?? null;
+    const story = (await this.ledgerStory(tenant, id ?? request.response_id!, id !== null)) ?? recent;
+    const turnId = id ?? story?.turnId;
+    const capture = turnId && isUuid(turnId) ? await this.book.capture(turnId) : null;
+    const isOwn = story !== null || capture?.header.tenant === tenant;
+    if (!turnId || !isOwn) throw new HindcastError('turn-not-found', 'there is no such turn');
+    return { turnId, story, capture };
+  }
+
+  private async stored(key: string): Promise<Feedback | null> {
+    const entry = await (await this.access.kv('feedback')).get(key);
+    return entry?.operation === 'PUT' ? Feedback.parse(entry.json()) : null;
+  }
+
+  /** What the ledger knows; `null` while it is away, where the turn is known without it. */
+  private async ledgerStory(tenant: string, id: string, isKnown: boolean): Promise<TurnStory | null> {
     try {
       const answer = await this.bus.request('turn', { tenant, id });
       return answer.found ? answer.turn : null;
@@ -63,17 +94,24 @@ export class FeedbackBook {
   }
 
   /** Feedback says all that a next state could: an open turn is paired with an empty one. */
-  private async pair(turnId: string, { header }: Capture): Promise<boolean> {
+  private async pair(turnId: string, { header }: Capture): Promise<void> {
     const [prompt] = prefixIdentities(header.tenant, { messages: header.messages }, sha256).slice(-1);
     const key = openTurnKey(prompt!.conversation, header.answer, sha256);
     const texts = pairTexts([...header.messages, { ...header.answer, role: 'assistant' }], header.messages.length);
-    const ended = await this.book.end(
+    await this.book.end(
       key,
       (turns) => turns.find((turn) => turn.turnId === turnId) ?? null,
       (turn) => ({ kind: 'paired', at: Date.now(), by: 'feedback', body: pairedBody(turn, texts) }),
     );
-    return ended !== null;
   }
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+const lateKey = (turnId: string): string => `late.${turnId}`;
+
+const isSame = (known: Feedback | null | undefined, given: Feedback): boolean =>
+  known != null &&
+  known.reward === given.reward &&
+  known.comment === given.comment &&
+  known.correction === given.correction;

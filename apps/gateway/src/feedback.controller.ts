@@ -1,9 +1,8 @@
-import { Body, Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
-import { HindcastError } from '@hindcast/contracts';
-import { z } from 'zod';
+import { BadRequestException, Body, Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { openAiError } from '@hindcast/platform';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
-import { FeedbackRequest } from './core/feedback-request';
-import { FeedbackBook } from './feedback-book';
+import { checkFeedback } from './core/feedback-request';
+import { FeedbackBook, type FeedbackReply } from './feedback-book';
 
 @Controller('v1/feedback')
 @UseGuards(ApiKeyGuard)
@@ -12,12 +11,9 @@ export class FeedbackController {
 
   @Post()
   @HttpCode(200)
-  async give(
-    @Tenant() tenant: string,
-    @Body() body: unknown,
-  ): Promise<{ turn_id: string; status: 'accepted' | 'late' }> {
-    const parsed = FeedbackRequest.safeParse(body);
-    if (!parsed.success) throw new HindcastError('invalid-request', z.prettifyError(parsed.error));
-    return this.book.give(tenant, parsed.data);
+  async give(@Tenant() tenant: string, @Body() body: unknown): Promise<FeedbackReply> {
+    const checked = checkFeedback(body);
+    if (!checked.ok) throw new BadRequestException(openAiError(400, 'invalid-request', checked.message, checked.param));
+    return this.book.give(tenant, checked.request);
   }
 }
