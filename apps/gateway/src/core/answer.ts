@@ -1,3 +1,5 @@
+import type { Refusal } from './refusal';
+import { tokenEntries, type TokenEntry } from './token-entry';
 import { choiceIds, extensionIds, promptIdsIn } from './token-ids';
 
 type Json = Record<string, unknown>;
@@ -21,6 +23,10 @@ export interface ChoiceAnswer {
   readonly responseIds: readonly number[] | null;
   /** Log-probs of the sampled ids, nats; NaN where an entry has no number. */
   readonly logProbs: readonly number[] | null;
+  /** What the entries of the log-probs say of the sampled tokens; kept only where no ids came. */
+  readonly tokens?: readonly TokenEntry[];
+  /** Why ids that did not come could not be found either. */
+  readonly refusal?: Refusal;
 }
 
 /** What all choices of one response share. */
@@ -53,12 +59,14 @@ export function usageOf(value: unknown): Usage | null {
   return isCount(promptTokens) && isCount(completionTokens) ? { promptTokens, completionTokens } : null;
 }
 
-const ABSENT: ChoiceAnswer = {
+/** A choice that the engine did not send: usage says nothing of it. */
+const ABSENT = {
   message: { role: 'assistant', content: null },
   finishReason: null,
   responseIds: null,
   logProbs: null,
-};
+  usage: null,
+} satisfies ChoiceAnswer & Pick<SharedAnswer, 'usage'>;
 
 /**
  * The choices `0` to `expected − 1` of one response. One that the engine did not send is there without anything; one that
@@ -95,11 +103,14 @@ export function readCompletion(body: unknown, expected: number): CompletedAnswer
   const byIndex = new Map<number, ChoiceAnswer>();
   for (const [position, choice] of choices.entries()) {
     const index = typeof choice['index'] === 'number' ? choice['index'] : position;
+    const responseIds = choiceIds(choice) ?? extensionIds(body, index);
+    const tokens = responseIds ? null : tokensOf(choice);
     byIndex.set(index, {
       message: choice['message'] as Json,
       finishReason: typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : null,
-      responseIds: choiceIds(choice) ?? extensionIds(body, index),
+      responseIds,
       logProbs: logProbsOf(choice),
+      ...(tokens && { tokens }),
     });
   }
   return completedAnswers(shared, byIndex, expected);
@@ -112,6 +123,12 @@ export function logProbsOf(choice: Json): number[] | null {
   return content.map((entry: unknown) =>
     isObject(entry) && typeof entry['logprob'] === 'number' ? entry['logprob'] : NaN,
   );
+}
+
+/** What the log-probs that stand in a choice say of its tokens. */
+export function tokensOf(choice: Json): TokenEntry[] | null {
+  const content = isObject(choice['logprobs']) ? choice['logprobs']['content'] : null;
+  return Array.isArray(content) ? tokenEntries(content) : null;
 }
 
 /** Whether the message says anything: text, reasoning, a refusal or a tool call. */
