@@ -17,6 +17,7 @@ export class ClientConnection {
   }
 
   onGone(listener: () => void): void {
+    if (this.isGone) return listener();
     this.response.once('close', () => {
       if (this.isGone) listener();
     });

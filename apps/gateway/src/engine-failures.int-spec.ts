@@ -356,17 +356,41 @@ describe('request limits, keys and what stays inside', () => {
     },
   );
 
+  it.each([401, 403])(
+    'an engine that refuses the gateway’s own key with %d is a 502 that says so, and shows no key',
+    async (status) => {
+      const { script } = engine;
+      const refusal = { error: { message: 'no such key: engine-key', code: status } };
+      for (const stream of [false, true]) {
+        engine.script = (call) => {
+          if (!stream) return sendJson(call.response, status, refusal);
+          engine.openStream(call);
+          call.response.end(`data: ${JSON.stringify(refusal)}\n\n`);
+        };
+        const response = await gateway.chat({ messages: userSays('x'), stream }, asAnn);
+        const text = await response.text();
+        expect([response.status, text]).toEqual([502, expect.stringContaining('POLICY_API_KEY')]);
+        expect((JSON.parse(text) as ErrorShape).error).toMatchObject({
+          code: 'engine-unauthorized',
+          type: 'server_error',
+        });
+        expect(text).not.toContain('engine-key');
+      }
+      engine.script = script;
+    },
+  );
+
   it('does not show a client the engine’s key that the engine quotes', async () => {
     const { script } = engine;
-    engine.script = (call) => sendJson(call.response, 401, { error: { message: `no such key: engine-key` } });
+    engine.script = (call) => sendJson(call.response, 400, { error: { message: `no such key: engine-key` } });
     const whole = await gateway.chat({ messages: userSays('x') }, asAnn);
     expect(await whole.text()).toContain('no such key: ***');
     engine.script = (call) => {
       engine.openStream(call);
-      call.response.end('data: {"error":{"message":"no such key: engine-key","code":401}}\n\n');
+      call.response.end('data: {"error":{"message":"no such key: engine-key","code":400}}\n\n');
     };
     const streamed = await gateway.chat({ messages: userSays('x'), stream: true }, asAnn);
-    expect([streamed.status, await streamed.text()]).toEqual([401, expect.stringContaining('no such key: ***')]);
+    expect([streamed.status, await streamed.text()]).toEqual([400, expect.stringContaining('no such key: ***')]);
     engine.script = script;
   });
 

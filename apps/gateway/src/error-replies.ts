@@ -7,6 +7,7 @@ import type { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import type { ClientFormat } from './core/client-format';
 import { engineErrorResponse, errorBody, reportedBody, reportedStatus } from './core/engine-error';
+import { EnginesAway } from './engines-away';
 import { GatewayMetrics } from './gateway-metrics';
 import type { RoutedResponse } from './policy-router';
 
@@ -51,10 +52,11 @@ export class ErrorReplies {
       error instanceof EngineRefusal
         ? { status: reportedStatus(error.reported), body: this.withoutEngineKey(reportedBody(error.reported)) }
         : { status: httpErrorOf(error).status, body: JSON.stringify(httpErrorOf(error).body) };
-    const isOurs = error instanceof HindcastError || error instanceof EngineRefusal;
+    const isAway = error instanceof EnginesAway;
+    const isOurs = isAway || error instanceof HindcastError || error instanceof EngineRefusal;
     this.log[isOurs ? 'warn' : 'error']('chat.failed', { status, error });
     if (!reply.sent) {
-      if (status === 503) void reply.header('retry-after', '1');
+      if (status === 503) void reply.header('retry-after', String(isAway ? error.retryAfterSeconds : 1));
       return this.send(reply, status, call.format.error(status, body));
     }
     this.metrics.request(status);

@@ -17,6 +17,7 @@ export const errorCodes = {
   'engine-unreachable': { retry: true },
   'engine-timeout': { retry: true },
   'engine-invalid-response': { retry: true },
+  'engine-unauthorized': { retry: false },
   'engine-stream-broken': { retry: true },
   'ledger-unavailable': { retry: true },
   internal: { retry: true },

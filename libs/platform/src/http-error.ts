@@ -26,6 +26,7 @@ const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'engine-unreachable': 502,
   'engine-timeout': 504,
   'engine-invalid-response': 502,
+  'engine-unauthorized': 502,
   'engine-stream-broken': 502,
   'ledger-unavailable': 503,
   'dependency-unavailable': 503,

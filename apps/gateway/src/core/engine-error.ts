@@ -31,13 +31,15 @@ export function streamError(outcome: 'failed' | 'malformed', detail: string): Ui
 /**
  * Status and body for an engine's error response. A body in OpenAI's shape is passed on as it is; vLLM's older flat form is put
  * into that shape. A server error whose body is no error object is the engine's own failure: 502. So is a status that is neither an
- * answer nor an error, like a redirect: a client would take it for something that it is to act on.
+ * answer nor an error, like a redirect: a client would take it for something that it is to act on. So are 401 and 403: the key that
+ * the engine refuses is the gateway's, and a client would take it for its own.
  */
 export function engineErrorResponse(status: number, text: string): { readonly status: number; readonly body: string } {
   if (status < 400 || status > 599) {
     const message = `the engine answered ${status}`;
     return { status: 502, body: JSON.stringify(errorBody(message, 'server_error', 'engine-invalid-response')) };
   }
+  if (isOwnKeyRefused(status)) return { status: 502, body: ownKeyRefused(status) };
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -65,20 +67,36 @@ export function engineErrorResponse(status: number, text: string): { readonly st
   };
 }
 
+const isOwnKeyRefused = (status: number): boolean => status === 401 || status === 403;
+
+const ownKeyRefused = (status: number): string =>
+  JSON.stringify(
+    errorBody(
+      `the engine refused the gateway's own key (HTTP ${status}): POLICY_API_KEY is wrong or missing`,
+      'server_error',
+      'engine-unauthorized',
+    ),
+  );
+
 function errorType(status: number): string {
-  if (status === 401) return 'authentication_error';
-  if (status === 403) return 'permission_error';
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
 /** Status for an error that an engine reported as the first event of a stream. */
 export function reportedStatus(reported: unknown): number {
+  const status = statusIn(reported);
+  return status === null || isOwnKeyRefused(status) ? 502 : status;
+}
+
+function statusIn(reported: unknown): number | null {
   const code = isObject(reported) ? Number(reported['code'] ?? reported['status']) : NaN;
-  return Number.isInteger(code) && code >= 400 && code <= 599 ? code : 502;
+  return Number.isInteger(code) && code >= 400 && code <= 599 ? code : null;
 }
 
 export function reportedBody(reported: unknown): string {
+  const status = statusIn(reported);
+  if (status !== null && isOwnKeyRefused(status)) return ownKeyRefused(status);
   if (isObject(reported)) return JSON.stringify({ error: reported });
   return JSON.stringify(errorBody(String(reported).slice(0, SHOWN_CHARS), 'server_error', 'engine-invalid-response'));
 }

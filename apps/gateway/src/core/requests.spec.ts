@@ -112,8 +112,8 @@ describe('engineErrorResponse', () => {
     expect(JSON.parse(response.body)).toMatchObject({ error: { message } });
   });
   it.each([
-    [401, 'authentication_error'],
-    [403, 'permission_error'],
+    [401, 'server_error'],
+    [403, 'server_error'],
     [429, 'rate_limit_error'],
     [404, 'invalid_request_error'],
     [503, 'server_error'],
@@ -122,6 +122,7 @@ describe('engineErrorResponse', () => {
   );
   it.each([
     [{ code: 400 }, 400],
+    [{ code: 401 }, 502],
     [{ code: 'x' }, 502],
     ['text', 502],
     [{ code: 200 }, 502],
