@@ -116,8 +116,8 @@ export class ConversationInput {
     // What the client knows as the call of a custom tool is a function's call here.
     const wanted = String(id).replace(/^ctc_/, 'fc_');
     const item = known && outputItems(turnId!, known.answer).find((candidate) => candidate['id'] === wanted);
-    // Reasoning that was streamed in several items stands in the first.
-    if (known && !item && wanted.startsWith('rs_')) return;
+    // Text or reasoning that was streamed in two items stands in the first.
+    if (known && !item && /^(?:rs|msg)_/.test(wanted)) return;
     if (!item) throw new RequestRefusal(`Item with id '${shown(id)}' not found.`, param, 404, null);
     this.addItem(item, param);
   }
@@ -143,9 +143,13 @@ export class ConversationInput {
   }
 }
 
-/** An answer is reasoning, then text, then calls; what comes out of that order is the next answer's. */
+/**
+ * An answer is reasoning, then text, then calls; what comes out of that order is the next answer's. But text right after calls is
+ * still the same: no answer follows calls without their results.
+ */
 function fits(message: Json, part: 'reasoning' | 'message' | 'call'): boolean {
-  const hasText = message['content'] !== null || message['refusal'] !== undefined;
   if (part === 'call') return true;
-  return part === 'message' ? !hasText : !hasText && message['tool_calls'] === undefined;
+  const hasText = message['content'] !== null || message['refusal'] !== undefined;
+  const hasCalls = message['tool_calls'] !== undefined;
+  return part === 'message' ? !hasText || hasCalls : !hasText && !hasCalls;
 }

@@ -7,13 +7,14 @@ import {
   type AnswerCall,
   type ItemStatus,
 } from './output-items';
+import { isObject } from './request-refusal';
 import { callId } from './response-ids';
 
 type Json = Record<string, unknown>;
 /** Sends one event. */
 export type Emit = (type: string, fields: Json) => void;
 
-/** An item of a streamed answer that has begun. */
+/** An item of a streamed answer. */
 export interface OpenItem {
   readonly outputIndex: number;
   /** Sends what ends the item and gives it as it is in the response's output. */
@@ -69,9 +70,10 @@ export class OpenMessage implements OpenItem {
   constructor(
     private readonly emit: Emit,
     private readonly turnId: string,
+    private readonly index: number,
     readonly outputIndex: number,
   ) {
-    added(emit, outputIndex, messageItem(turnId, [], 'in_progress'));
+    added(emit, outputIndex, this.item('in_progress'));
   }
 
   addText(delta: string, logprobs: readonly unknown[]): void {
@@ -96,7 +98,7 @@ export class OpenMessage implements OpenItem {
       else this.emit('response.refusal.done', { ...place, refusal: part.text });
       this.emit('response.content_part.done', { ...place, part: partOf(part) });
     }
-    return done(this.emit, this.outputIndex, messageItem(this.turnId, this.parts.map(partOf), status));
+    return done(this.emit, this.outputIndex, this.item(status));
   }
 
   private part(isText: boolean): OpenPart {
@@ -109,20 +111,25 @@ export class OpenMessage implements OpenItem {
   }
 
   private placeOf(part: OpenPart): Json {
-    const { id } = messageItem(this.turnId, [], 'in_progress');
+    const { id } = this.item('in_progress');
     return { item_id: id, output_index: this.outputIndex, content_index: this.parts.indexOf(part) };
+  }
+
+  private item(status: ItemStatus): Json {
+    return messageItem(this.turnId, this.index, this.parts.map(partOf), status);
   }
 }
 
 const partOf = (part: OpenPart): Json =>
   part.isText ? textPart(part.text, [...part.logprobs]) : refusalPart(part.text);
 
-/** A tool call; its item opens once the name is known and every call before it has opened. */
+/** A tool call. What the engine says of it before it is its turn is kept. */
 export class OpenCall implements OpenItem {
   outputIndex = -1;
   private id = '';
   private name = '';
   private written = '';
+  private isClosed = false;
 
   constructor(
     private readonly emit: Emit,
@@ -137,9 +144,18 @@ export class OpenCall implements OpenItem {
   get isOpen(): boolean {
     return this.outputIndex >= 0;
   }
+  /** Whether the arguments are whole, so that nothing more can follow. */
+  get isWhole(): boolean {
+    try {
+      return isObject(JSON.parse(this.written));
+    } catch {
+      return false;
+    }
+  }
 
   /** Id and name come once; an engine that repeats them says nothing new. */
   add(id: string, name: string, delta: string): void {
+    if (this.isClosed) return;
     this.id ||= id;
     this.name ||= name;
     this.written += delta;
@@ -153,6 +169,7 @@ export class OpenCall implements OpenItem {
   }
 
   close(status: ItemStatus): Json {
+    this.isClosed = true;
     const item = this.item(this.call, status);
     const place = { item_id: item['id'], output_index: this.outputIndex };
     if (item['type'] === 'custom_tool_call') {

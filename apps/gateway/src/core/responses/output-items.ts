@@ -34,8 +34,8 @@ export const textPart = (said: string, logprobs: readonly unknown[] = []): Json 
 
 export const refusalPart = (refusal: string): Json => ({ type: 'refusal', refusal });
 
-export const messageItem = (turnId: string, content: readonly Json[], status: ItemStatus): Json => ({
-  id: itemId('msg', turnId, 0),
+export const messageItem = (turnId: string, index: number, content: readonly Json[], status: ItemStatus): Json => ({
+  id: itemId('msg', turnId, index),
   type: 'message',
   role: 'assistant',
   status,
@@ -112,9 +112,10 @@ export function outputItems(
   const said = saidText(message['content']);
   const refusal = text(message['refusal']);
   const parts: Json[] = [];
-  if (said !== '' || (refusal === '' && calls.length === 0)) parts.push(textPart(said, logprobs));
+  // White space before calls or a refusal is only what stood between the model's tags.
+  if (said.trim() !== '' || (refusal === '' && calls.length === 0)) parts.push(textPart(said, logprobs));
   if (refusal !== '') parts.push(refusalPart(refusal));
-  if (parts.length > 0) items.push(messageItem(turnId, parts, 'completed'));
+  if (parts.length > 0) items.push(messageItem(turnId, 0, parts, 'completed'));
   return [...items, ...calls.map((call, index) => callItem(turnId, index, call, 'completed', custom))];
 }
 

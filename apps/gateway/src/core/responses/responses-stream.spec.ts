@@ -151,6 +151,7 @@ describe('a streamed answer', () => {
       chunk({ tool_calls: [(call(1, '}')['tool_calls'] as Json[])[0], { index: 2, function: { name: 'three' } }] }),
       chunk({}, 'tool_calls'),
     ]);
+    // One item after the other: what call 1 brings while call 0 is not whole waits.
     expect(types(events.slice(2))).toEqual([
       'output_item.added',
       'content_part.added',
@@ -161,15 +162,15 @@ describe('a streamed answer', () => {
       'output_item.done',
       'output_item.added',
       'function_call_arguments.delta',
+      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'output_item.done',
       'output_item.added',
       'function_call_arguments.delta',
       'function_call_arguments.delta',
-      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'output_item.done',
       'output_item.added',
-      'function_call_arguments.done',
-      'output_item.done',
-      'function_call_arguments.done',
-      'output_item.done',
       'function_call_arguments.done',
       'output_item.done',
       'completed',
@@ -217,6 +218,48 @@ describe('a streamed answer', () => {
       { id: fc(0), name: 'one', arguments: '{}' },
       { id: fc(1), name: 'two', arguments: '{}' },
     ]);
+  });
+
+  it('one item is open at a time, whatever the engine mixes: there are clients that follow no other', () => {
+    const events = stream([
+      chunk({ content: 'a' }),
+      chunk(call(0, '{"x":', 'one')),
+      chunk(call(1, '{}', 'two')),
+      chunk({ reasoning: 'Hm.' }),
+      chunk({ content: 'b' }),
+      chunk(call(2, '{', 'three')),
+      chunk(call(0, '1}')),
+      chunk(call(0, ' ')),
+      chunk({}, 'tool_calls'),
+    ]);
+    let open: unknown = null;
+    for (const { type, output_index: index } of events) {
+      if (type === 'response.output_item.added') {
+        expect(open).toBeNull();
+        open = index;
+      }
+      if (index !== undefined) expect(index).toBe(open);
+      if (type === 'response.output_item.done') open = null;
+    }
+    expect(finalOf(events)['output']).toMatchObject([
+      { id: msg, content: [{ text: 'a' }] },
+      { id: fc(0), arguments: '{"x":1}' },
+      { id: fc(1), arguments: '{}' },
+      { id: fc(2), arguments: '{' },
+      { id: itemId('msg', TURN, 1), content: [{ text: 'b' }] },
+      { id: rs, content: [{ text: 'Hm.' }] },
+    ]);
+  });
+
+  it.each([
+    { why: 'before calls: no message', chunks: [chunk({ content: '\n\n' }), chunk(call(0, '{}', 'one'))], texts: [] },
+    { why: 'after calls: no message', chunks: [chunk(call(0, '{}', 'one')), chunk({ content: '\n' })], texts: [] },
+    { why: 'before text: with it', chunks: [chunk({ content: '\n' }), chunk({ content: 'a' })], texts: ['\na'] },
+    { why: 'alone: it is the answer', chunks: [chunk({ content: '\n' })], texts: ['\n'] },
+  ])('white space $why', ({ chunks, texts }) => {
+    const output = finalOf(stream([...chunks, chunk({}, 'stop')]))['output'] as Json[];
+    const messages = output.filter(({ type }) => type === 'message');
+    expect(messages.map(({ content }) => (content as Json[])[0]!['text'])).toEqual(texts);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import type { StreamFormat } from '../client-format';
 import { errorBody, type ErrorBody } from '../engine-error';
 import type { SseEvent } from '../sse-parser';
-import { OpenCall, OpenMessage, OpenReasoning, type OpenItem } from './open-items';
+import { OpenCall, OpenMessage, OpenReasoning } from './open-items';
 import type { ItemStatus } from './output-items';
 import { isObject } from './request-refusal';
 import {
@@ -22,9 +22,15 @@ export interface StreamSettings extends ResponseContext {
   readonly wantsLogProbs: boolean;
 }
 
+interface SaidText {
+  text: string;
+  logprobs: unknown[];
+}
+
 /**
- * Writes a streamed chat completion as the events of a response (platform.openai.com/docs/api-reference/responses-streaming). Message and
- * calls stay open until the answer ends, because an engine may come back to each of them; reasoning is over when something else begins.
+ * Writes a streamed chat completion as the events of a response (platform.openai.com/docs/api-reference/responses-streaming). One item is
+ * open at a time, in the order reasoning, message, calls: there are clients that follow no other. What an engine says of another item
+ * meanwhile waits for its turn.
  */
 export class ResponsesStream implements StreamFormat {
   private sequence = 0;
@@ -35,10 +41,15 @@ export class ResponsesStream implements StreamFormat {
   private usage: Json | null = null;
   private finishReason: string | null = null;
   private items = 0;
-  private reasoning: OpenReasoning | null = null;
-  private reasonings = 0;
-  private message: OpenMessage | null = null;
+  private open: OpenReasoning | OpenMessage | OpenCall | null = null;
   private readonly calls = new Map<number, OpenCall>();
+  private callsDone = 0;
+  private messages = 0;
+  private reasonings = 0;
+  /** Text that is white space so far: it opens no message. */
+  private readonly held: SaidText = { text: '', logprobs: [] };
+  /** What came of message and reasoning when they were over. */
+  private readonly late = { said: { text: '', logprobs: [] } as SaidText, refusal: '', thought: '' };
   private readonly output: Json[] = [];
 
   constructor(private readonly settings: StreamSettings) {}
@@ -67,15 +78,8 @@ export class ResponsesStream implements StreamFormat {
     this.begin();
     const state = stateOf(this.finishReason);
     if (state.error) return this.fail(errorBody(state.error.message, 'server_error', 'engine-stream-broken').error);
-    this.closeReasoning('completed');
-    this.openCalls(true);
-    if (!this.message && this.calls.size === 0) this.openMessage();
-    const open: OpenItem[] = [...(this.message ? [this.message] : []), ...this.calls.values()];
-    open.sort((a, b) => a.outputIndex - b.outputIndex);
-    open.forEach((item, index) => {
-      const isCut = state.status === 'incomplete' && index === open.length - 1;
-      this.output[item.outputIndex] = item.close(isCut ? 'incomplete' : 'completed');
-    });
+    this.openRest();
+    this.closeOpen(state.status === 'incomplete' ? 'incomplete' : 'completed');
     this.isOver = true;
     this.emit(`response.${state.status}`, { response: this.response(state) });
     return this.flush();
@@ -94,10 +98,8 @@ export class ResponsesStream implements StreamFormat {
     const delta = choice['delta'];
     if (!isObject(delta)) return;
     this.addReasoning(text(delta['reasoning_content']) || text(delta['reasoning']));
-    const said = text(delta['content']);
-    if (said !== '') this.openMessage().addText(said, this.logProbsOf(choice));
-    const refusal = text(delta['refusal']);
-    if (refusal !== '') this.openMessage().addRefusal(refusal);
+    this.addText(text(delta['content']), this.logProbsOf(choice));
+    this.addRefusal(text(delta['refusal']));
     (Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []).forEach((call: unknown, position) => {
       if (isObject(call)) this.addCall(call, position);
     });
@@ -105,40 +107,89 @@ export class ResponsesStream implements StreamFormat {
 
   private addReasoning(delta: string): void {
     if (delta === '') return;
-    this.reasoning ??= new OpenReasoning(this.emit, this.settings.answerId, this.reasonings++, this.items++);
-    this.reasoning.add(delta);
+    if (this.items === 0 && this.calls.size === 0) this.openReasoning();
+    if (this.open instanceof OpenReasoning) this.open.add(delta);
+    else this.late.thought += delta;
   }
 
-  private closeReasoning(status: ItemStatus): void {
-    if (!this.reasoning) return;
-    this.output[this.reasoning.outputIndex] = this.reasoning.close(status);
-    this.reasoning = null;
+  private addText(delta: string, logprobs: readonly unknown[]): void {
+    if (delta === '') return;
+    if (this.open instanceof OpenMessage) return this.open.addText(delta, logprobs);
+    const kept = this.calls.size > 0 ? this.late.said : this.held;
+    kept.text += delta;
+    kept.logprobs.push(...logprobs);
+    if (kept === this.held && kept.text.trim() !== '') this.openMessage().addText(kept.text, kept.logprobs);
   }
 
-  private openMessage(): OpenMessage {
-    this.closeReasoning('completed');
-    return (this.message ??= new OpenMessage(this.emit, this.settings.answerId, this.items++));
+  private addRefusal(delta: string): void {
+    if (delta === '') return;
+    if (this.calls.size > 0) this.late.refusal += delta;
+    else (this.open instanceof OpenMessage ? this.open : this.openMessage()).addRefusal(delta);
   }
 
   private addCall(call: Json, position: number): void {
-    this.closeReasoning('completed');
+    if (this.calls.size === 0) this.closeOpen('completed');
     const index = typeof call['index'] === 'number' ? call['index'] : position;
     const { answerId, customTools } = this.settings;
     if (!this.calls.has(index)) this.calls.set(index, new OpenCall(this.emit, answerId, index, customTools));
     const target = isObject(call['function']) ? call['function'] : {};
     this.calls.get(index)!.add(text(call['id']), text(target['name']), text(target['arguments']));
-    this.openCalls(false);
+    this.advance();
   }
 
-  /** In the order of their indices, which is the order that the answer is captured in. */
-  private openCalls(isLast: boolean): void {
-    const waiting = [...this.calls.entries()].filter(([, call]) => !call.isOpen).sort(([a], [b]) => a - b);
-    let next = this.calls.size - waiting.length;
-    for (const [index, call] of waiting) {
-      if (!isLast && (index !== next || !call.hasName)) return;
-      call.openAt(this.items++);
-      next++;
+  /** Opens the call whose turn it is, and the next one as soon as that is whole. */
+  private advance(): void {
+    for (;;) {
+      const next = this.calls.get(this.callsDone);
+      if (!next) return;
+      if (!next.isOpen) {
+        if (!next.hasName) return;
+        next.openAt(this.items++);
+        this.open = next;
+      }
+      if (!this.calls.has(this.callsDone + 1) || !next.isWhole) return;
+      this.closeOpen('completed');
+      this.callsDone++;
     }
+  }
+
+  /** The answer is over: all that waits has its turn, the last item stays open. */
+  private openRest(): void {
+    for (const [, call] of [...this.calls].sort(([a], [b]) => a - b)) {
+      if (call.isOpen) continue;
+      this.closeOpen('completed');
+      call.openAt(this.items++);
+      this.open = call;
+    }
+    const { said, refusal, thought } = this.late;
+    if (said.text.trim() !== '' || refusal !== '') {
+      const message = this.openMessage();
+      if (said.text.trim() !== '') message.addText(said.text, said.logprobs);
+      if (refusal !== '') message.addRefusal(refusal);
+    }
+    if (thought !== '') this.openReasoning().add(thought);
+    if (this.calls.size > 0 || this.messages > 0) return;
+    const message = this.openMessage();
+    if (this.held.text !== '') message.addText(this.held.text, this.held.logprobs);
+  }
+
+  private openReasoning(): OpenReasoning {
+    this.closeOpen('completed');
+    const reasoning = new OpenReasoning(this.emit, this.settings.answerId, this.reasonings++, this.items++);
+    this.open = reasoning;
+    return reasoning;
+  }
+
+  private openMessage(): OpenMessage {
+    this.closeOpen('completed');
+    const message = new OpenMessage(this.emit, this.settings.answerId, this.messages++, this.items++);
+    this.open = message;
+    return message;
+  }
+
+  private closeOpen(status: ItemStatus): void {
+    if (this.open) this.output.push(this.open.close(status));
+    this.open = null;
   }
 
   private logProbsOf(choice: Json): readonly unknown[] {
