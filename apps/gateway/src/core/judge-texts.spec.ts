@@ -50,6 +50,17 @@ describe('pairTexts', () => {
     });
   });
 
+  it.each([
+    { why: 'ids were dropped', ids: [undefined, undefined], names: ['tool_a', 'tool_b'] },
+    { why: 'ids belong to no call', ids: ['x', 'y'], names: [null, null] },
+    { why: 'a result too many', ids: [undefined, undefined, undefined], names: ['tool_a', 'tool_b', null] },
+  ])('$why: tool names $names', ({ ids, names }) => {
+    const calls = ['a', 'b'].map((id) => ({ type: 'function', function: { name: `tool_${id}`, arguments: '{}' } }));
+    const results = ids.map((id) => ({ role: 'tool', content: 'r', ...(id !== undefined && { tool_call_id: id }) }));
+    const { nextState } = pairTexts([user('q'), { role: 'assistant', tool_calls: calls }, ...results], 1);
+    expect(nextState.map(({ toolName }) => toolName)).toEqual(names);
+  });
+
   it('D18 bounds every part, whatever comes', () => {
     const messages = [
       ...Array.from({ length: 100 }, () => user('c'.repeat(5_000))),

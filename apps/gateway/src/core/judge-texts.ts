@@ -53,23 +53,42 @@ export function messageText(message: Json): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Names of the tools by call id, from every tool call of the conversation. */
-function toolNames(messages: readonly Json[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
+/** The name of the tool that each result is of: by its call's id, or, where the client dropped the ids, by its place among the results. */
+function toolNames(messages: readonly Json[]): ReadonlyMap<Json, string> {
+  const names = new Map<Json, string>();
+  const byId = new Map<string, string>();
+  let called: readonly (string | null)[] = [];
+  let results = 0;
   for (const message of messages) {
-    for (const call of Array.isArray(message['tool_calls']) ? message['tool_calls'] : []) {
-      if (!isObject(call) || typeof call['id'] !== 'string') continue;
-      const target = call['function'] ?? call['custom'];
-      if (isObject(target) && typeof target['name'] === 'string') names.set(call['id'], target['name']);
+    const { tool_calls: calls, tool_call_id: id, role } = message;
+    if (role === 'assistant') {
+      const named = (Array.isArray(calls) ? calls : []).map(namedCall);
+      for (const call of named) if (call.id !== null && call.name !== null) byId.set(call.id, call.name);
+      called = named.map(({ name }) => name);
+      results = 0;
+    } else if (role === 'tool') {
+      const name = typeof id === 'string' ? byId.get(id) : called[results];
+      if (name) names.set(message, name);
+      results += 1;
     }
   }
   return names;
 }
 
-function toTextMessage(message: Json, names: ReadonlyMap<string, string>, limit: number): TextMessage {
+function namedCall(call: unknown): { readonly id: string | null; readonly name: string | null } {
+  if (!isObject(call)) return { id: null, name: null };
+  const target = call['function'] ?? call['custom'];
+  const name = isObject(target) ? target['name'] : null;
+  return {
+    id: typeof call['id'] === 'string' ? call['id'] : null,
+    name: typeof name === 'string' ? name : null,
+  };
+}
+
+function toTextMessage(message: Json, names: ReadonlyMap<Json, string>, limit: number): TextMessage {
   const role = message['role'] as TextMessage['role'];
   const isResult = role === 'tool' || role === 'function';
-  const name = typeof message['name'] === 'string' ? message['name'] : names.get(String(message['tool_call_id']));
+  const name = typeof message['name'] === 'string' ? message['name'] : names.get(message);
   return { role, text: cutMiddle(messageText(message), limit), toolName: isResult ? (name ?? null) : null };
 }
 
