@@ -22,6 +22,8 @@ import { MessageErrors } from './message-errors';
 import { MessagesController } from './messages.controller';
 import { ModelsController } from './models.controller';
 import { PastResponses } from './past-responses';
+import { PassThrough } from './pass-through';
+import { PassThroughController } from './pass-through.controller';
 import { PolicyRouter } from './policy-router';
 import { PolicyWatch } from './policy-watch';
 import { RecentTurns } from './recent-turns';
@@ -34,6 +36,7 @@ import { TokenCounter } from './token-counter';
 import { TurnBook } from './turn-book';
 import { TurnJournal } from './turn-journal';
 import { TurnSweeper } from './turn-sweeper';
+import { UnservedRoutes } from './unserved-routes';
 
 @Module({
   controllers: [
@@ -42,6 +45,7 @@ import { TurnSweeper } from './turn-sweeper';
     ModelsController,
     ResponsesController,
     StatusController,
+    PassThroughController,
     FeedbackController,
     SessionsController,
     DocsController,
@@ -65,6 +69,7 @@ import { TurnSweeper } from './turn-sweeper';
     KvAccess,
     MessageErrors,
     PastResponses,
+    PassThrough,
     PolicyRouter,
     PolicyWatch,
     RecentTurns,
@@ -74,6 +79,7 @@ import { TurnSweeper } from './turn-sweeper';
     TurnBook,
     TurnJournal,
     TurnSweeper,
+    UnservedRoutes,
   ],
 })
 export class AppModule {}

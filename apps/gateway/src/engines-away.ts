@@ -12,5 +12,6 @@ export class EnginesAway extends HttpException {
       openAiError(503, 'engine-unreachable', 'the engines failed again and again; they are left alone for a moment'),
       503,
     );
+    this.retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
   }
 }

@@ -34,9 +34,8 @@ export const completed = (circuit: Circuit): Circuit => (circuit.state === 'clos
 
 export function failed(circuit: Circuit, cause: FailureKind, now: number, settings: CircuitSettings): Circuit {
   const open: Circuit = { state: 'open', until: now + settings.pauseMs, cause };
-  if (circuit.state === 'half-open') return open;
   // Requests that were under way when it opened fail late; they do not prolong the pause.
-  if (circuit.state === 'open') return circuit;
+  if (circuit.state !== 'closed') return circuit.state === 'half-open' ? open : circuit;
   const failures = circuit.failures + 1;
   return settings.threshold > 0 && failures >= settings.threshold ? open : { state: 'closed', failures };
 }
