@@ -11,6 +11,7 @@ import { sessionTurn, type OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
 import type { PrefixIdentity } from './core/request-identity';
 import { GatewayMetrics } from './gateway-metrics';
+import { IdRecovery } from './id-recovery';
 import { RecentTurns } from './recent-turns';
 import { Redaction } from './redaction';
 import { TurnBook } from './turn-book';
@@ -40,6 +41,7 @@ export class AnswerRecorder {
     private readonly redaction: Redaction,
     private readonly metrics: GatewayMetrics,
     private readonly book: TurnBook,
+    private readonly ids: IdRecovery,
     private readonly log: Log,
   ) {}
 
@@ -48,7 +50,8 @@ export class AnswerRecorder {
    *
    * Resolves once every one is stored or counted as uncaptured; never throws.
    */
-  async record(prompt: PrefixIdentity, turns: readonly EndedTurn[]): Promise<void> {
+  async record(prompt: PrefixIdentity, ended: readonly EndedTurn[]): Promise<void> {
+    const turns = await this.ids.withIds(ended);
     const drafts = turns.map((turn) => this.draft(prompt, turn));
     const opened = drafts.flatMap(({ operation }) =>
       operation.kind === 'open' ? [{ turnId: operation.turn.turnId, key: operation.key }] : [],

@@ -14,6 +14,7 @@ import { ErrorReplies } from './error-replies';
 import { FeedbackBook } from './feedback-book';
 import { FeedbackController } from './feedback.controller';
 import { GatewayMetrics } from './gateway-metrics';
+import { IdRecovery } from './id-recovery';
 import { IdleConnections } from './idle-connections';
 import { KeyLimits } from './key-limits';
 import { KeyRing } from './key-ring';
@@ -63,6 +64,7 @@ import { UnservedRoutes } from './unserved-routes';
     ErrorReplies,
     FeedbackBook,
     GatewayMetrics,
+    IdRecovery,
     IdleConnections,
     KeyLimits,
     KeyRing,

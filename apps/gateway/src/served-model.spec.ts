@@ -76,7 +76,9 @@ describe('the seed model', () => {
       { role: 'user', content: 'Hello' },
     ];
     const text = '<|bos|><|system|>Be kind.<|end|><|user|>Hello<|end|><|assistant|>';
-    expect(model.promptCandidates({ messages, tools: null, templateArguments: {} })).toEqual([tokenizer.encode(text)]);
+    expect(model.promptCandidates({ messages, tools: null, templateArguments: {} }).next().value).toEqual(
+      tokenizer.encode(text),
+    );
   });
 });
 
@@ -124,7 +126,7 @@ describe('prompts of a tokenizer with marks of its own', () => {
   it('may have them or not where the template names none', async () => {
     writeModel({ postProcessor: bosFirst });
     const served = await ServedModel.load(folder);
-    expect(served.promptCandidates(request)).toEqual([
+    expect([...served.promptCandidates(request)]).toEqual([
       [2, 3],
       [0, 2, 3],
     ]);
@@ -132,20 +134,21 @@ describe('prompts of a tokenizer with marks of its own', () => {
 
   it('have them once where the template writes them', async () => {
     writeModel({ postProcessor: bosFirst, template: '{{ bos_token }}{{ messages[0].content }}' });
-    expect((await ServedModel.load(folder)).promptCandidates(request)).toEqual([[0, 2, 3]]);
+    const served = await ServedModel.load(folder);
+    expect([...served.promptCandidates(request)]).toEqual([[0, 2, 3]]);
   });
 
   it('pass on what the template raises', async () => {
     writeModel({ template: "{{ raise_exception('no system message') }}" });
     const served = await ServedModel.load(folder);
-    expect(() => served.promptCandidates(request)).toThrow();
+    expect(() => [...served.promptCandidates(request)]).toThrow();
   });
 
   it('see tools and template arguments', async () => {
     writeModel({ template: "{{ 'a' if tools else '' }}{{ 'b' if think else '' }}" });
     const served = await ServedModel.load(folder);
     const asked = { ...request, tools: [{ type: 'function' }], templateArguments: { think: true } };
-    expect(served.promptCandidates(asked)).toEqual([[2, 3]]);
+    expect(served.promptCandidates(asked).next().value).toEqual([2, 3]);
   });
 });
 

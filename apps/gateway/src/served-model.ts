@@ -38,15 +38,15 @@ export class ServedModel {
   }
 
   /**
-   * The ids that the prompt may have, the likelier first: as the template writes it, and with the marks that the tokenizer
+   * The ids that the prompt may have, one after another, the likelier first: as the template writes it, and with the marks that the tokenizer
    * itself puts around a text, where these are not written already. Throws what the template raises.
    */
-  promptCandidates({ messages, tools, templateArguments }: PromptRequest): number[][] {
+  *promptCandidates({ messages, tools, templateArguments }: PromptRequest): Generator<number[]> {
     const text = this.template.render(messages, { tools, templateArguments });
-    const plain = this.encode(text, false);
+    yield this.encode(text, false);
     const marked = this.encode(text, true);
     const isMarkedTwice = marked[0] === marked[1];
-    return marked.length === plain.length || isMarkedTwice ? [plain] : [plain, marked];
+    if (!isMarkedTwice) yield marked;
   }
 
   private encode(text: string, addSpecialTokens: boolean): number[] {

@@ -34,6 +34,7 @@ export function checkCapture(answer: CompletedAnswer, offPolicy: string | null):
     return refuseCapture('malformed-stream', `the content is a ${typeof content}`);
   if (!hasSubstance(answer.message) && (responseIds?.length ?? 0) === 0)
     return refuseCapture('empty-answer', 'no text and no ids');
+  if (answer.refusal) return refuseCapture(answer.refusal.reason, answer.refusal.detail);
   if (!responseIds || responseIds.length === 0)
     return refuseCapture('no-token-ids', 'the engine gave no ids of the answer');
   if (!responseIds.every(isId)) return refuseCapture('no-token-ids', 'an id of the answer is not a token id');

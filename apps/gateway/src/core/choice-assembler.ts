@@ -1,5 +1,6 @@
 import type { ChoiceAnswer, ToolCall } from './answer';
-import { logProbsOf } from './answer';
+import { logProbsOf, tokensOf } from './answer';
+import type { TokenEntry } from './token-entry';
 import { choiceIds } from './token-ids';
 
 type Json = Record<string, unknown>;
@@ -27,6 +28,7 @@ export class ChoiceAssembler {
   private finishReason: string | null = null;
   private responseIds: number[] | null = null;
   private logProbs: number[] | null = null;
+  private tokens: TokenEntry[] | null = null;
 
   get isFinished(): boolean {
     return this.finishReason !== null;
@@ -39,6 +41,8 @@ export class ChoiceAssembler {
     if (ids) (this.responseIds ??= []).push(...ids);
     const logProbs = logProbsOf(choice);
     if (logProbs) (this.logProbs ??= []).push(...logProbs);
+    const tokens = ids ? null : tokensOf(choice);
+    if (tokens) (this.tokens ??= []).push(...tokens);
     if (isObject(choice['delta'])) this.addDelta(choice['delta']);
   }
 
@@ -90,8 +94,8 @@ export class ChoiceAssembler {
     if (calls.length > 0) message['tool_calls'] = calls;
     if (this.functionCall)
       message['function_call'] = { name: this.functionCall.name, arguments: this.functionCall.arguments };
-    const { finishReason, responseIds, logProbs } = this;
-    return { message, finishReason, responseIds, logProbs };
+    const { finishReason, responseIds, logProbs, tokens } = this;
+    return { message, finishReason, responseIds, logProbs, ...(tokens && !responseIds && { tokens }) };
   }
 }
 

@@ -398,7 +398,7 @@ describe('choosePromptIds', () => {
   it.each([
     { why: 'as the template writes it', counted: 2, found: { promptIds: [1, 2] } },
     { why: "with the tokenizer's own marks", counted: 3, found: { promptIds: [0, 1, 2] } },
-    { why: 'neither', counted: 4, found: { reason: 'prompt-mismatch', detail: '2 prompt ids, usage says 4' } },
+    { why: 'neither', counted: 4, found: { reason: 'prompt-mismatch', detail: '2 or 3 prompt ids, usage says 4' } },
   ])('$why', ({ counted, found }) => {
     expect(
       choosePromptIds(

@@ -11,8 +11,8 @@ export interface ShownAnswer {
   readonly message: Message;
   /** The engine ended the answer by itself: `stop` or `tool_calls`, and the request named no stop texts. */
   readonly endedByModel: boolean;
-  /** `usage.completion_tokens`. */
-  readonly countedTokens: number;
+  /** `usage.completion_tokens`; `null` where several answers share it, and whoever knows them all checks it. */
+  readonly countedTokens: number | null;
 }
 
 export interface RecoveredIds {
@@ -109,7 +109,7 @@ const spokenParts = (message: Message): string[] => [
  * the same, so that no token may be beyond ASCII then.
  */
 function counted(answer: ShownAnswer, ids: readonly number[], vocabulary: Vocabulary): RecoveredIds | Refusal {
-  const missing = answer.countedTokens - ids.length;
+  const missing = answer.countedTokens === null ? 0 : answer.countedTokens - ids.length;
   if (missing === 0) return { ids, hiddenTokens: 0 };
   const mayHideItsEnd =
     missing === 1 &&
@@ -126,12 +126,15 @@ function counted(answer: ShownAnswer, ids: readonly number[], vocabulary: Vocabu
  * tokenizer's own marks, because servers differ in it; the server's count tells which it was.
  */
 export function choosePromptIds(
-  candidates: readonly (readonly number[])[],
+  candidates: Iterable<readonly number[]>,
   countedTokens: number,
 ): { readonly promptIds: readonly number[] } | Refusal {
-  const promptIds = candidates.find(({ length }) => length === countedTokens);
-  if (promptIds) return { promptIds };
-  return refuse('prompt-mismatch', `${candidates[0]!.length} prompt ids, usage says ${countedTokens}`);
+  const lengths: number[] = [];
+  for (const promptIds of candidates) {
+    if (promptIds.length === countedTokens) return { promptIds };
+    lengths.push(promptIds.length);
+  }
+  return refuse('prompt-mismatch', `${lengths.join(' or ')} prompt ids, usage says ${countedTokens}`);
 }
 
 /** Whether the model ended the answer by itself: nothing that the request forbade cut it off. */

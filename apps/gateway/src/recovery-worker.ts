@@ -1,0 +1,23 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { refusal } from './core/refusal';
+import { recover, type RecoveryQuestion } from './recovery';
+import { ServedModel } from './served-model';
+
+// The thread of RecoveryThread. Says `ready` or why not, then answers every question in order.
+
+const port = parentPort!;
+const { dir } = workerData as { dir: string };
+
+void ServedModel.load(dir).then(
+  (model) => {
+    port.on('message', ({ number, question }: { number: number; question: RecoveryQuestion }) => {
+      try {
+        port.postMessage({ number, result: recover(model, question) });
+      } catch (error) {
+        port.postMessage({ number, result: refusal('no-token-ids', `recovery failed: ${(error as Error).name}`) });
+      }
+    });
+    port.postMessage({ ready: model.vocabulary.size });
+  },
+  (error: unknown) => port.postMessage({ broken: error instanceof Error ? error.message : String(error) }),
+);
