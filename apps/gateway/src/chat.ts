@@ -12,7 +12,7 @@ import { Conversations } from './conversations';
 import { readCompletion, type CompletedAnswer } from './core/answer';
 import type { AnswerContext, EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
-import { engineRequest, type EngineRequest } from './core/engine-request';
+import { engineRequest, withoutLogProbs, type EngineRequest } from './core/engine-request';
 import { samplingOf } from './core/off-policy';
 import { checkRequest, choicesOf, type ChatRequest } from './core/request-check';
 import { prefixIdentities, type PrefixIdentity } from './core/request-identity';
@@ -77,6 +77,7 @@ export class Chat {
         isCaptured: skipped === null,
         isCounted: this.limits.counts(callerOf(reply.request)),
         forceSampling: this.config.SAMPLING === 'force',
+        recoversIds: this.config.POLICY_TOKENIZER_DIR !== undefined,
       }),
       sessionId,
       prompt: identities.at(-1)!,
@@ -107,9 +108,17 @@ export class Chat {
     });
     let routed: RoutedResponse | null = null;
     try {
-      routed = await this.router.call(request.model ?? null, sent.body, call.headers, abort.signal);
+      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal);
+      routed = await send(sent.body);
+      let refused = await this.refusal(routed);
+      const plainer = refused && this.withoutLogProbs(sent, routed, refused);
+      if (plainer) {
+        routed.release();
+        routed = await send(plainer);
+        refused = await this.refusal(routed);
+      }
+      if (refused) return await this.errors.passOn(exchange, routed, refused);
       const { response } = routed;
-      if (response.statusCode !== 200) return await this.errors.passOn(exchange, routed, await this.wholeBody(routed));
       const type = String(response.headers['content-type'] ?? '');
       const isStream =
         type.includes('text/event-stream') || (request.stream === true && !type.includes('application/json'));
@@ -124,6 +133,16 @@ export class Chat {
     } finally {
       routed?.release();
     }
+  }
+
+  /** What the engine says instead of an answer. */
+  private async refusal(routed: RoutedResponse): Promise<Buffer | null> {
+    return routed.response.statusCode === 200 ? null : this.wholeBody(routed);
+  }
+
+  private withoutLogProbs(sent: EngineRequest, { response }: RoutedResponse, refused: Buffer): object | null {
+    if (this.config.POLICY_DIALECT !== 'openai') return null;
+    return withoutLogProbs(sent, response.statusCode, refused.toString('utf8'));
   }
 
   private async passStream(exchange: Exchange, routed: RoutedResponse, stream: AnswerStream): Promise<void> {

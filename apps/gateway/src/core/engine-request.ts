@@ -1,4 +1,4 @@
-import { defaultSampling, neutralSampling } from './off-policy';
+import { defaultSampling, neutralOpenAiSampling, neutralSampling, samplerFields } from './off-policy';
 import type { AskedFields } from './strip-fields';
 import { nothingAsked } from './strip-fields';
 
@@ -23,6 +23,8 @@ export function engineRequest(
     readonly dialect: Dialect;
     readonly isCaptured: boolean;
     readonly forceSampling: boolean;
+    /** The ids of an `openai` server's answers are found, so that they can train. */
+    readonly recoversIds?: boolean;
     /** Its caller has a limit on tokens: a stream has to say how many they were, captured or not. */
     readonly isCounted?: boolean;
   },
@@ -36,14 +38,13 @@ export function engineRequest(
   const ownNullUsage = options.dialect === 'sglang' && { ownNullUsage: true };
   if (!options.isCaptured) return { body, asked: { ...nothingAsked, usage, ...(usage && ownNullUsage) } };
 
-  const extended = options.dialect !== 'openai';
-  const sampling = extended ? { ...defaultSampling, ...neutralSampling } : defaultSampling;
+  const sampling = { ...defaultSampling, ...neutralOf(options) };
   for (const [field, value] of Object.entries(sampling)) {
     if (options.forceSampling) body[field] = value;
     else body[field] ??= value;
   }
   if (options.forceSampling)
-    for (const field of ['presence_penalty', 'frequency_penalty', 'logit_bias']) delete body[field];
+    for (const field of ['presence_penalty', 'frequency_penalty', 'logit_bias', ...samplerFields]) delete body[field];
 
   body['logprobs'] = true;
   const idFields = idFieldsOf(options.dialect, request);
@@ -58,6 +59,28 @@ export function engineRequest(
       ...ownNullUsage,
     },
   };
+}
+
+/** What the dialect knows beyond OpenAI's fields. A server that only serves gets nothing that it may refuse. */
+function neutralOf({
+  dialect,
+  recoversIds,
+}: {
+  dialect: Dialect;
+  recoversIds?: boolean;
+}): Readonly<Record<string, number>> {
+  if (dialect !== 'openai') return neutralSampling;
+  return recoversIds ? neutralOpenAiSampling : {};
+}
+
+/**
+ * The request without log-probs, when the server refused it for those that only Hindcast asked for: llama.cpp has none for a
+ * stream with tools (ggml-org/llama.cpp #28478). The answer is served, and is untrainable. `null` when that is not why.
+ */
+export function withoutLogProbs({ body, asked }: EngineRequest, status: number, refusal: string): Json | null {
+  if (!asked.logProbs || status !== 400 || 'top_logprobs' in body || !refusal.includes('logprobs')) return null;
+  const { logprobs: _, ...rest } = body;
+  return rest;
 }
 
 /** SGLang's request fields for ids in `sglext`, and the member that each brings. */

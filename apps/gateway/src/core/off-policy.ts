@@ -7,6 +7,22 @@ export const defaultSampling = { temperature: 1, top_p: 1 } as const;
 /** Neutral values of what only vLLM and SGLang know; a model's generation config may say otherwise. */
 export const neutralSampling = { top_k: -1, min_p: 0, repetition_penalty: 1 } as const;
 
+/**
+ * Neutral values for a server of the `openai` dialect whose answers train: llama.cpp samples with top-k 40 and min-p 0.05 where
+ * nobody says otherwise. 0 is every server's "no top-k"; −1 is refused by some.
+ */
+export const neutralOpenAiSampling = { top_k: 0, min_p: 0, repeat_penalty: 1 } as const;
+/** Further samplers of llama.cpp and its kin, with the values at which each does nothing. */
+const otherSamplers: Readonly<Record<string, readonly number[]>> = {
+  typical_p: [1],
+  mirostat: [0],
+  dynatemp_range: [0],
+  xtc_probability: [0],
+  dry_multiplier: [0],
+  top_n_sigma: [-1, 0],
+};
+export const samplerFields = Object.keys(otherSamplers);
+
 /** How the engine was told to sample; `null` when a value is not one. */
 export function samplingOf(request: Json): Sampling | null {
   const number = (field: string, fallback: number | null): unknown => request[field] ?? fallback;
@@ -28,6 +44,9 @@ export function samplingOf(request: Json): Sampling | null {
 const isFilled = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 
+const isNeutral = (value: unknown, neutral: readonly unknown[]): boolean =>
+  value === undefined || value === null || neutral.includes(value);
+
 /**
  * Why the engine's log-probs are not those of the policy that sampled, or `null`. An engine's raw log-probs are taken before
  * temperature, nucleus and penalties, and its processed ones are not what the trainer's model computes at T = 1: either way
@@ -41,6 +60,8 @@ export function offPolicyCause(sampling: Sampling | null, request: Json): string
   if (sampling.minP) return 'min-p';
   if (sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0) return 'penalty';
   if (sampling.repetitionPenalty !== null && sampling.repetitionPenalty !== 1) return 'penalty';
+  if (!isNeutral(request['repeat_penalty'], [1])) return 'penalty';
+  if (samplerFields.some((field) => !isNeutral(request[field], otherSamplers[field]!))) return 'sampler';
   if (isFilled(request['logit_bias']) || isFilled(request['allowed_token_ids']) || isFilled(request['bad_words']))
     return 'logit-bias';
   if (typeof request['min_tokens'] === 'number' && request['min_tokens'] > 0) return 'min-tokens';
