@@ -247,6 +247,20 @@ describe('responses', () => {
     expect(engine.calls).toHaveLength(0);
   });
 
+  it.each(['before', 'after'])(
+    'D40 an engine that fails %s its first event, without a word, is told by its status',
+    async (when) => {
+      engine.script = (call) => {
+        engine.openStream(call);
+        if (when === 'after') call.response.write(engine.events(call, answerOf('never'))[0]);
+        call.response.end('data: {"error":{"message":"overloaded","type":"ServiceUnavailable","code":503}}\n\n');
+      };
+      const response = await post({ input: 'fail', stream: true });
+      expect(response.status).toBe(503);
+      expect(((await response.json()) as { error: Json }).error).toMatchObject({ message: 'overloaded' });
+    },
+  );
+
   describe('D41 an engine whose connection is cut', () => {
     const cutAfter =
       (events: number) =>
@@ -257,8 +271,12 @@ describe('responses', () => {
         else call.response.write(sent, () => call.response.destroy());
       };
 
-    it.each([true, false])('before the first byte: a 502 that clients try again (streamed: %s)', async (stream) => {
-      engine.script = (call) => (stream ? cutAfter(0)(call) : call.response.destroy());
+    it.each([
+      { stream: false, events: 0 },
+      { stream: true, events: 0 },
+      { stream: true, events: 1 },
+    ])('before the first word: a 502 that clients try again ($stream, $events events)', async ({ stream, events }) => {
+      engine.script = (call) => (stream ? cutAfter(events)(call) : call.response.destroy());
       await expect(client.responses.create({ input: 'cut', stream })).rejects.toMatchObject({
         status: 502,
         type: 'server_error',

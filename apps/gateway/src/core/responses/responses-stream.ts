@@ -58,7 +58,6 @@ export class ResponsesStream implements StreamFormat {
     if (this.isOver) return [];
     if (this.model === null && typeof chunk['model'] === 'string') this.model = chunk['model'];
     this.usage = responseUsage(chunk['usage']) ?? this.usage;
-    this.begin();
     for (const choice of Array.isArray(chunk['choices']) ? chunk['choices'] : [])
       if (isObject(choice) && (choice['index'] ?? 0) === 0) this.addChoice(choice);
     return this.flush();
@@ -75,7 +74,6 @@ export class ResponsesStream implements StreamFormat {
 
   done(): readonly Uint8Array[] {
     if (this.isOver) return [];
-    this.begin();
     const state = stateOf(this.finishReason);
     if (state.error) return this.fail(errorBody(state.error.message, 'server_error', 'engine-stream-broken').error);
     this.openRest();
@@ -85,8 +83,8 @@ export class ResponsesStream implements StreamFormat {
     return this.flush();
   }
 
+  /** Not before there is something to say: an engine that fails until then is told by a status. */
   private begin(): void {
-    if (this.hasBegun) return;
     this.hasBegun = true;
     const response = this.response({ status: 'in_progress' });
     this.emit('response.created', { response });
@@ -205,7 +203,6 @@ export class ResponsesStream implements StreamFormat {
    */
   private fail(error: ErrorBody['error']): readonly Uint8Array[] {
     if (this.isOver) return [];
-    this.begin();
     this.isOver = true;
     const { code, message, param } = error;
     this.emit('error', { code, message, param, error });
@@ -226,6 +223,7 @@ export class ResponsesStream implements StreamFormat {
   }
 
   private readonly emit = (type: string, fields: Json): void => {
+    if (!this.hasBegun) this.begin();
     const event = { type, sequence_number: this.sequence++, ...fields };
     this.written.push(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(event)}\n\n`));
   };
