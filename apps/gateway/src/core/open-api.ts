@@ -68,6 +68,47 @@ const paths: Record<string, Record<string, OperationDoc>> = {
       },
     },
   },
+  '/v1/responses': {
+    post: {
+      summary: 'OpenAI’s Responses API, streamed or whole, answered by way of chat completions; see docs/clients.md',
+      parameters: sessionHeaders,
+      requestBody: {
+        required: true,
+        ...json({
+          type: 'object',
+          required: ['input'],
+          properties: {
+            input: { type: ['string', 'array'], description: 'A text, or items' },
+            instructions: { type: ['string', 'null'] },
+            previous_response_id: { type: ['string', 'null'], description: 'A captured response to go on from' },
+            model: { type: 'string' },
+            tools: { type: 'array', description: 'Functions and custom tools' },
+            stream: { type: 'boolean' },
+          },
+        }),
+      },
+      responses: {
+        200: { description: 'The response, or its events', headers: turnIdHeader },
+        400: error('Not a request of the API, or one for what only OpenAI’s own servers can do'),
+        404: error('Unknown model, with STRICT_MODEL=1, or an item that is not known'),
+        413: error('The body is larger than MAX_BODY_BYTES'),
+        502: error('The engine cannot be reached or broke off'),
+        503: error('An earlier response is named and NATS is away'),
+        504: error('The engine did not answer in time'),
+      },
+    },
+  },
+  '/v1/responses/{id}': {
+    get: {
+      summary: 'A captured response: its output and usage; of its request the model, the tools and the sampling',
+      parameters: [idParameter('Response id')],
+      responses: {
+        200: { description: 'The response' },
+        404: error('No such response, or one that was not captured'),
+        503: error('NATS is away'),
+      },
+    },
+  },
   '/v1/models': {
     get: { summary: 'Models of the engines', responses: { 200: { description: 'As the engines list them' } } },
   },
