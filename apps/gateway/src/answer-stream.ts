@@ -91,21 +91,23 @@ export class AnswerStream {
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         for (const event of this.parser.push(chunk)) this.take(event);
         await this.flush();
+        // Whatever an engine says after its error is no part of an answer.
+        if (this.reportedError) break;
       }
       const rest = this.parser.end();
-      if (rest) this.take(rest);
+      if (rest?.data !== undefined && rest.data !== null) this.take(terminated(rest));
       await this.flush();
     } catch (error) {
       return this.broken(error);
     } finally {
       if (this.tailTimer) clearTimeout(this.tailTimer);
     }
+    if (this.reportedError) return this.ending('failed', 'the engine reported an error');
     if (!this.hasData) {
       const detail = 'the engine sent no answer';
       if (this.client.hasStarted) return this.ending('failed', detail);
       throw new HindcastError('engine-invalid-response', detail);
     }
-    if (this.reportedError) return this.ending('failed', 'the engine reported an error');
     if (!this.isFinished && !this.isDone) {
       const detail = 'the engine broke off the answer';
       // A format may wait for the first token; until then there is a status to tell it with.
@@ -125,7 +127,7 @@ export class AnswerStream {
         });
       return this.ending('malformed', error.message);
     }
-    if (this.isFinished) return this.ending('complete', 'complete');
+    if (this.isFinished || (this.isDone && this.hasData)) return this.ending('complete', 'complete');
     if (this.client.isGone) return this.hasData ? this.ending('failed', 'the client went away') : null;
     const failure = engineError(error);
     if (!this.client.hasStarted) {
@@ -145,9 +147,12 @@ export class AnswerStream {
   }
 
   private take(event: SseEvent): void {
+    // A client reads nothing past these either.
+    if (this.isDone || this.reportedError) return;
     if (event.data === null) return this.takeBlank(event);
     if (isDone(event)) {
       this.isDone = true;
+      this.tailTimer ??= setTimeout(this.abandon, TAIL_MS);
       // The end of nothing is no answer, and would pass for one.
       if (!this.hasData) return;
       return this.send(this.format.done(event));
@@ -200,7 +205,7 @@ export class AnswerStream {
 
   private startHold(): void {
     this.held = [];
-    this.tailTimer = setTimeout(this.abandon, TAIL_MS);
+    this.tailTimer ??= setTimeout(this.abandon, TAIL_MS);
     this.holdOver = new Promise((resolve) => {
       this.holdTimer = setTimeout(() => {
         void this.release();
@@ -220,6 +225,13 @@ export class AnswerStream {
 }
 
 const COLON = 0x3a;
+const LF = 0x0a;
+
+/** The last event of a stream that ended without its blank line: what we add must not run into it. */
+const terminated = (event: SseEvent): SseEvent => {
+  const missing = event.raw.at(-1) === LF ? '\n' : '\n\n';
+  return { ...event, raw: Buffer.concat([event.raw, Buffer.from(missing)]) };
+};
 
 function parseChunk(text: string): Record<string, unknown> {
   let chunk: unknown;

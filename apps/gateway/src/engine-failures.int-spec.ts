@@ -146,6 +146,16 @@ describe('engine failures and clients that leave', () => {
       tail: 'event: error\ndata: {"error":{"message":"died"}}\n\n',
       expected: 'failed',
     },
+    {
+      name: 'D49 an event named error without an error in it',
+      tail: 'event: error\ndata: {"message":"died"}\n\n',
+      expected: 'failed',
+    },
+    {
+      name: 'D49 an engine that goes on after its error',
+      tail: 'data: {"error":{"message":"died"}}\n\ndata: {"id":"x","choices":[]}\n\n',
+      expected: 'failed',
+    },
     { name: 'D53 a socket cut midway', tail: null, expected: 'failed' },
     { name: 'a stream that ends midway', tail: '', expected: 'failed' },
     {

@@ -1,4 +1,4 @@
-import { streamError } from './engine-error';
+import { reportedBody, streamError } from './engine-error';
 import type { SseEvent } from './sse-parser';
 import { stripEvent, stripFields, type AskedFields } from './strip-fields';
 
@@ -37,6 +37,11 @@ export interface StreamFormat {
   failed(outcome: 'failed' | 'malformed', detail: string): readonly Uint8Array[];
 }
 
+const holdsError = ({ data }: SseEvent): boolean =>
+  isObject((JSON.parse(data!) as Json)['error']) || typeof (JSON.parse(data!) as Json)['error'] === 'string';
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const dataEvent = (data: string): Uint8Array => new TextEncoder().encode(`data: ${data}\n\n`);
+
 /** Chat completions: every byte is the engine's, less what only Hindcast had asked for. */
 export const chatFormat: ClientFormat = {
   responseId: () => null,
@@ -47,7 +52,8 @@ export const chatFormat: ClientFormat = {
       const raw = stripEvent(event, chunk, asked);
       return raw ? [raw] : [];
     },
-    reported: (event) => [event.raw],
+    // A client that reads no event names takes only an `error` member for an error.
+    reported: (event, error) => [holdsError(event) ? event.raw : dataEvent(reportedBody(error))],
     done: (event) => (event ? [event.raw] : []),
     failed: (outcome, detail) => [streamError(outcome, detail)],
   }),
