@@ -27,7 +27,7 @@ const toolAnswer: FakeAnswer = {
   promptIds: [7, 8, 9],
 };
 
-describe('responses', () => {
+describe.each(['vllm', 'sglang'] as const)('responses: %s', (dialect) => {
   let nats: NatsServer;
   let engine: FakeEngine;
   let gateway: RunningGateway;
@@ -37,8 +37,8 @@ describe('responses', () => {
 
   beforeAll(async () => {
     nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+    engine = await FakeEngine.start(dialect);
+    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: dialect });
     bus = await BusReader.connect(nats.url);
     client = new OpenAI({ apiKey: 'none', baseURL: `${gateway.url}/v1`, maxRetries: 0 });
     await eventually(
