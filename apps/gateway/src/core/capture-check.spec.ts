@@ -86,7 +86,7 @@ describe('checkCapture', () => {
     expect(checkCapture({ ...good, choices: 2, sampledIds: 6, usage }, null).trainable).toBe(true);
   });
 
-  it('an answer without usage is compared with nothing', () => {
-    expect(checkCapture({ ...good, usage: null }, null).trainable).toBe(true);
+  it('an answer without usage may lack events that nobody misses', () => {
+    expect(checkCapture({ ...good, usage: null }, null)).toMatchObject({ trainable: false, reason: 'length-mismatch' });
   });
 });

@@ -43,11 +43,13 @@ export function checkCapture(answer: CompletedAnswer, offPolicy: string | null):
   if (!logProbs || logProbs.length === 0) return refuseCapture('no-log-probs', 'the engine gave no log-probs');
   if (logProbs.length !== responseIds.length)
     return refuseCapture('length-mismatch', `${responseIds.length} ids, ${logProbs.length} log-probs`);
-  if (usage && usage.completionTokens !== sampledIds) {
+  // Only its own count shows that no event of the stream was lost.
+  if (!usage) return refuseCapture('length-mismatch', 'the engine gave no usage to count the ids by');
+  if (usage.completionTokens !== sampledIds) {
     const given = sampledIds === null ? 'not all choices have ids' : `${sampledIds} ids`;
     return refuseCapture('length-mismatch', `${given}, usage says ${usage.completionTokens}`);
   }
-  if (usage && usage.promptTokens !== promptIds.length) {
+  if (usage.promptTokens !== promptIds.length) {
     return refuseCapture('prompt-mismatch', `${promptIds.length} prompt ids, usage says ${usage.promptTokens}`);
   }
   const bad = logProbs.findIndex(

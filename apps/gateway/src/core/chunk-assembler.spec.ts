@@ -85,7 +85,7 @@ describe('ChunkAssembler', () => {
         finish_reason: 'stop',
       },
     );
-    const verdict = checkCapture({ ...answer, promptIds: [9] }, null);
+    const verdict = checkCapture({ ...answer, promptIds: [9], usage: { promptTokens: 1, completionTokens: 3 } }, null);
     expect(verdict.trainable).toBe(trainable);
     if (verdict.trainable) expect(verdict.logProbs).toEqual([-1, -2, -3]);
     else expect(verdict.reason).toBe('length-mismatch');
