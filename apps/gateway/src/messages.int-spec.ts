@@ -382,14 +382,17 @@ describe('messages: Anthropic’s API', () => {
         POLICY_BASE_URL: engine.url,
         POLICY_DIALECT: 'sglang',
       });
-      const response = await fetch(`${other.url}/v1/messages/count_tokens`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'm', messages: [says('x')] }),
-      });
-      expect([response.status, response.headers.get('x-should-retry')]).toEqual([501, 'false']);
-      expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
-      await other.stop();
+      try {
+        const response = await fetch(`${other.url}/v1/messages/count_tokens`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'm', messages: [says('x')] }),
+        });
+        expect([response.status, response.headers.get('x-should-retry')]).toEqual([501, 'false']);
+        expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+      } finally {
+        await other.stop();
+      }
     });
   });
 });
