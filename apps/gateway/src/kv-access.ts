@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DependencyUnavailable, type BucketName } from '@hindcast/contracts';
+import { DependencyUnavailable, buckets, type BucketName } from '@hindcast/contracts';
 import { Buckets, CONFIG, Nats } from '@hindcast/platform';
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { PubHeaders, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { GatewayConfig } from './config';
@@ -40,6 +40,20 @@ export class KvAccess {
       if (this.opened.get(name) === opening) this.opened.delete(name);
     });
     return opening;
+  }
+
+  /**
+   * Stores a value; with `previous` only on top of that revision (0: where there is none).
+   *
+   * @returns its revision
+   * @throws DependencyUnavailable, JetStreamApiError on another revision, or a NATS error when it is not confirmed
+   */
+  async put(name: BucketName, key: string, value: string | Uint8Array, previous?: number): Promise<number> {
+    await this.kv(name);
+    const headers: Record<string, string> =
+      previous === undefined ? {} : { [PubHeaders.ExpectedLastSubjectSequenceHdr]: String(previous) };
+    const stored = await this.nats.publisher().publish(`$KV.${buckets[name]}.${key}`, value, headers);
+    return stored.seq;
   }
 
   manager(): Promise<JetStreamManager> {

@@ -76,7 +76,7 @@ export class StoredLists<T> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Opening can take as long as NATS is away; what is to be written is decided after it.
       const opening = Promise.all([this.access.kv('openTurns'), this.access.manager()]);
-      const [kv, manager] = await this.access.whileConnected(opening);
+      const [, manager] = await this.access.whileConnected(opening);
       const { items, revision } =
         assumeEmpty && attempt === 1 ? { items: [], revision: 0 } : await this.readRevision(key);
       const next = changes.reduce<readonly T[]>((list, change) => change(list), items);
@@ -85,7 +85,7 @@ export class StoredLists<T> {
         await this.access.whileConnected<unknown>(
           next.length === 0
             ? manager.streams.deleteMessage('KV_open-turns', revision, false)
-            : kv.put(`${this.prefix}.${key}`, JSON.stringify(next), { previousSeq: revision }),
+            : this.access.put('openTurns', `${this.prefix}.${key}`, JSON.stringify(next), revision),
         );
         return;
       } catch (error) {

@@ -24,13 +24,13 @@ import { StoredLists } from './stored-lists';
 const MESSAGE_OVERHEAD_BYTES = 1024;
 
 /**
- * Does the operations of the gateways on their shared records. An open-turn record is written before its capture, goes
+ * The open turns that all gateways share. A record is written before its capture, goes
  * `open → ending → gone` by compare-and-set, and says itself what is still to be published: whoever finds it can finish it.
  */
 @Injectable()
 export class TurnBook {
   readonly turns: StoredLists<OpenTurn>;
-  private readonly sessions: StoredLists<SessionTurn>;
+  readonly sessions: StoredLists<SessionTurn>;
   private readonly followUps = new Set<Promise<void>>();
 
   constructor(
@@ -47,39 +47,6 @@ export class TurnBook {
   /** Opens the buckets. */
   async prepare(): Promise<void> {
     await Promise.all([this.access.kv('openTurns'), this.access.kv('captures'), this.access.kv('feedback')]);
-  }
-
-  /**
-   * Returns once the operation is safe; what only needs to happen some time follows in the background.
-   *
-   * @param withdrawn the operation is no longer waited for and will be done again later: no further step is begun, or a turn
-   *   that was opened, paired and removed in the meantime would be opened once more
-   */
-  async perform(operation: Operation, capture: Uint8Array | null, now: number, withdrawn?: AbortSignal): Promise<void> {
-    switch (operation.kind) {
-      case 'open':
-        return this.open(operation, capture!, now, withdrawn);
-      case 'announce':
-        return this.announceClosed(operation);
-      case 'continue':
-        return this.continue(operation, now);
-      case 'end-session':
-        return this.endSession(operation, now);
-    }
-  }
-
-  /** An operation that was tried before: what had been stored stays as it is. */
-  async performAgain(
-    operation: Operation,
-    capture: Uint8Array | null,
-    now: number,
-    withdrawn: AbortSignal,
-  ): Promise<void> {
-    // The record is written before the capture: with the capture there, the turn was opened and may be gone by now.
-    if (operation.kind === 'open' && (await this.capture(operation.turn.turnId))) {
-      return this.announce(operation.key, operation.turn);
-    }
-    await this.perform(operation, capture, now, withdrawn);
   }
 
   async capture(turnId: string): Promise<Capture | null> {
@@ -150,7 +117,12 @@ export class TurnBook {
     return captureBytes <= this.nats.maxPayload - MESSAGE_OVERHEAD_BYTES;
   }
 
-  private async open(
+  /**
+   * Returns once the turn is safe; what only needs to happen some time follows in the background.
+   *
+   * @param withdrawn no further step is begun, see TurnOperations
+   */
+  async open(
     { key, turn, inSession }: Extract<Operation, { kind: 'open' }>,
     capture: Uint8Array,
     now: number,
@@ -171,46 +143,13 @@ export class TurnBook {
         return turns.some((known) => known.turnId === own.turnId) ? turns : [...turns, own];
       });
     };
-    const put = async (): Promise<void> => void (await (await this.access.kv('captures')).put(turn.turnId, capture));
+    const put = (): Promise<number> => this.access.put('captures', turn.turnId, capture);
     await Promise.all([put(), turn.sessionId && inSession && join(turn.sessionId, inSession)]);
     crashPoint('after-capture-put');
     this.follow(async () => {
       await this.announce(key, turn);
       await this.closeAll(earlier, { reason: 'superseded', detail: `by ${turn.turnId}` }, turn.turnId, now);
     });
-  }
-
-  private async continue(
-    { continuations, sessionId, id }: Extract<Operation, { kind: 'continue' }>,
-    now: number,
-  ): Promise<void> {
-    const ending = (turn: OpenTurn, { texts }: Continuation): Ending => ({
-      kind: 'paired',
-      at: now,
-      by: id,
-      body: pairedBody(turn, texts),
-    });
-    const paired = await Promise.all(
-      continuations.map((continuation) =>
-        this.end(
-          continuation.key,
-          (turns) => turnToPair(turns, sessionId, continuation.context),
-          (turn) => ending(turn, continuation),
-        ),
-      ),
-    );
-    const edited = continuations.filter((continuation) => continuation.edited);
-    if (sessionId === null || edited.length === 0 || paired.some((turn) => turn !== null)) return;
-    const turns = await this.sessions.read(sessionId);
-    for (const continuation of edited) {
-      const meant = editedTurn(turns, continuation.edited!, continuation.context);
-      if (!meant) continue;
-      await this.end(
-        meant.key,
-        (open) => open.find(({ turnId }) => turnId === meant.turnId) ?? null,
-        (turn) => ending(turn, continuation),
-      );
-    }
   }
 
   /** The other choices of a response, once this one was continued. */
@@ -230,24 +169,8 @@ export class TurnBook {
     if (found) await this.finish(key, found);
   }
 
-  private async announceClosed({
-    turnId,
-    tenant,
-    captured,
-    closed,
-  }: Extract<Operation, { kind: 'announce' }>): Promise<void> {
-    await this.bus.publish('turnCaptured', { turnId, tenant, body: captured });
-    if (closed) await this.bus.publish('turnClosed', { turnId, tenant, body: closed });
-  }
-
-  private async endSession(
-    { sessionId, id, detail }: Extract<Operation, { kind: 'end-session' }>,
-    now: number,
-  ): Promise<void> {
-    await this.closeAll(await this.sessions.read(sessionId), { reason: 'expired', detail }, id, now);
-  }
-
-  private async closeAll(
+  /** Closes those of the turns that are still open. */
+  async closeAll(
     turns: readonly TurnAddress[],
     body: Extract<Ending, { kind: 'closed' }>['body'],
     by: string,

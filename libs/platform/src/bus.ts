@@ -10,7 +10,7 @@ import {
   type ContractName,
   type QueryName,
 } from '@hindcast/contracts';
-import { jetstream } from '@nats-io/jetstream';
+import { PubHeaders } from '@nats-io/jetstream';
 import { errors, headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
 import { z } from 'zod';
 import { Log } from './log';
@@ -18,8 +18,6 @@ import { Nats } from './nats';
 
 /** Time for the ledger to answer; a caller waits less than two seconds in all. */
 const QUERY_TIMEOUT_MS = 1_500;
-/** Time for the server to confirm that a message is stored. */
-const PUBLISH_TIMEOUT_MS = 5_000;
 const ERROR_HEADER = 'Nats-Service-Error';
 
 export type QueryOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['request']>;
@@ -57,12 +55,12 @@ export class Bus {
   /** Stores bytes that were validated already under a concrete subject. */
   async store(subject: string, id: string, payload: string): Promise<void> {
     const bytes = Buffer.byteLength(payload);
-    const connection = this.nats.connection();
+    const publisher = this.nats.publisher();
     if (bytes > this.nats.maxPayload) {
       throw new ContractViolation(subject, `${bytes} bytes are more than the ${this.nats.maxPayload} that NATS takes`);
     }
     try {
-      await jetstream(connection).publish(subject, payload, { msgID: id, timeout: PUBLISH_TIMEOUT_MS });
+      await publisher.publish(subject, payload, { [PubHeaders.MsgIdHdr]: id });
     } catch (cause) {
       // Nobody listens to the subject: its stream is gone, as after a restart with an empty store.
       if (cause instanceof errors.NoRespondersError || cause instanceof errors.RequestError) this.nats.refresh();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DependencyUnavailable } from '@hindcast/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { AcknowledgedPublisher } from './acknowledged-publisher';
 import { backoffMs } from './core/backoff';
 import { Log } from './log';
 import { ensureStreams, type StreamFact } from './topology';
@@ -28,6 +29,7 @@ export class Nats {
   private streams: ReadonlyMap<string, StreamFact> = new Map();
   private closing = false;
   private readonly hooks: ConnectedHook[] = [];
+  private readonly publishers = new WeakMap<NatsConnection, AcknowledgedPublisher>();
   private readonly disconnectHooks: (() => void)[] = [];
   private waiters: ((connection: NatsConnection) => void)[] = [];
   private setup: Promise<void> | null = null;
@@ -64,6 +66,14 @@ export class Nats {
       throw new DependencyUnavailable('nats', this.reason ?? 'not connected');
     }
     return this.current;
+  }
+
+  /** @throws DependencyUnavailable while NATS is away. */
+  publisher(): AcknowledgedPublisher {
+    const connection = this.connection();
+    let publisher = this.publishers.get(connection);
+    if (!publisher) this.publishers.set(connection, (publisher = new AcknowledgedPublisher(connection)));
+    return publisher;
   }
 
   whenConnected(): Promise<NatsConnection> {
