@@ -1,5 +1,9 @@
 const json = (schema: object): object => ({ content: { 'application/json': { schema } } });
 const error = (description: string): object => ({ description, ...json({ $ref: '#/components/schemas/Error' }) });
+const messagesError = (description: string): object => ({
+  description,
+  ...json({ $ref: '#/components/schemas/MessagesError' }),
+});
 const turnIdHeader = {
   'x-hindcast-turn-id': {
     description: 'Id of the turn, on every answer that may be captured',
@@ -65,6 +69,58 @@ const paths: Record<string, Record<string, OperationDoc>> = {
         413: error('The body is larger than MAX_BODY_BYTES'),
         502: error('The engine cannot be reached or broke off'),
         504: error('The engine did not answer in time'),
+      },
+    },
+  },
+  '/v1/messages': {
+    post: {
+      summary: 'Anthropic’s Messages API, streamed or whole, answered by way of chat completions; see docs/clients.md',
+      parameters: sessionHeaders,
+      requestBody: {
+        required: true,
+        ...json({
+          type: 'object',
+          required: ['messages', 'max_tokens'],
+          properties: {
+            messages: { type: 'array', minItems: 1 },
+            max_tokens: { type: 'integer', minimum: 1 },
+            model: { type: 'string' },
+            system: { type: ['string', 'array'] },
+            tools: { type: 'array' },
+            stream: { type: 'boolean' },
+          },
+        }),
+      },
+      responses: {
+        200: { description: 'A message, or the events of one', headers: turnIdHeader },
+        400: messagesError('The request cannot be expressed in chat completions'),
+        404: messagesError('Unknown model, with STRICT_MODEL=1'),
+        413: messagesError('The body is larger than MAX_BODY_BYTES'),
+        429: messagesError('The limit of the key or of the engine'),
+        502: messagesError('The engine cannot be reached or broke off'),
+        504: messagesError('The engine did not answer in time'),
+      },
+    },
+  },
+  '/v1/messages/count_tokens': {
+    post: {
+      summary: 'Tokens of a conversation’s prompt, as the engine counts them',
+      requestBody: {
+        required: true,
+        ...json({
+          type: 'object',
+          required: ['messages'],
+          properties: { messages: { type: 'array', minItems: 1 }, model: { type: 'string' }, tools: { type: 'array' } },
+        }),
+      },
+      responses: {
+        200: {
+          description: 'The count',
+          ...json({ type: 'object', properties: { input_tokens: { type: 'integer' } } }),
+        },
+        400: messagesError('No conversation'),
+        501: messagesError('The engines’ dialect cannot count'),
+        502: messagesError('The engine cannot be reached'),
       },
     },
   },
@@ -187,6 +243,20 @@ export const openApi = {
               type: { type: 'string' },
               code: { type: ['string', 'number', 'null'] },
               param: { type: ['string', 'null'] },
+            },
+          },
+        },
+      },
+      MessagesError: {
+        type: 'object',
+        properties: {
+          type: { const: 'error' },
+          error: {
+            type: 'object',
+            properties: {
+              type: { type: 'string' },
+              message: { type: 'string' },
+              details: { type: 'object', properties: { error_code: { type: 'string' } } },
             },
           },
         },
