@@ -36,6 +36,7 @@ import { StatusController } from './status.controller';
 import { TokenCounter } from './token-counter';
 import { TurnBook } from './turn-book';
 import { TurnJournal } from './turn-journal';
+import { TurnOperations } from './turn-operations';
 import { TurnSweeper } from './turn-sweeper';
 import { UnservedRoutes } from './unserved-routes';
 
@@ -80,6 +81,7 @@ import { UnservedRoutes } from './unserved-routes';
     TokenCounter,
     TurnBook,
     TurnJournal,
+    TurnOperations,
     TurnSweeper,
     UnservedRoutes,
   ],

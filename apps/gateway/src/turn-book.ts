@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { decodeCapture, type Capture } from '@hindcast/contracts';
 import { Bus, Log, Nats, crashPoint } from '@hindcast/platform';
 import {
-  editedTurn,
-  pairedBody,
   supersededBy,
-  turnToPair,
   withAnnounced,
   withEndings,
   withTurn,
@@ -15,9 +12,10 @@ import {
   type SessionTurn,
   type TurnAddress,
 } from './core/open-turn';
-import type { Continuation, Operation } from './core/operation';
+import type { Operation } from './core/operation';
 import { GatewayMetrics } from './gateway-metrics';
 import { KvAccess } from './kv-access';
+import { OwnRevisions } from './own-revisions';
 import { StoredLists } from './stored-lists';
 
 /** Bytes that NATS adds to a value: subject and headers. */
@@ -30,6 +28,8 @@ const MESSAGE_OVERHEAD_BYTES = 1024;
 @Injectable()
 export class TurnBook {
   readonly turns: StoredLists<OpenTurn>;
+  /** Of open-turn records; the sweep need not read back what this gateway wrote itself. */
+  readonly revisions = new OwnRevisions<OpenTurn>();
   readonly sessions: StoredLists<SessionTurn>;
   private readonly followUps = new Set<Promise<void>>();
 
@@ -40,7 +40,7 @@ export class TurnBook {
     private readonly metrics: GatewayMetrics,
     private readonly log: Log,
   ) {
-    this.turns = new StoredLists(access, 'turn');
+    this.turns = new StoredLists(access, 'turn', this.revisions);
     this.sessions = new StoredLists(access, 'session');
   }
 

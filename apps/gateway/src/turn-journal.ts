@@ -6,6 +6,7 @@ import { touchedBy, type Operation } from './core/operation';
 import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
 import { TurnBook } from './turn-book';
+import { TurnOperations } from './turn-operations';
 
 /** How long NATS may take to confirm, before the spool is used instead. An answer's end is held meanwhile. */
 const HELD_BUDGET_MS = 200;
@@ -31,6 +32,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
     private readonly book: TurnBook,
+    private readonly operations: TurnOperations,
     private readonly access: KvAccess,
     private readonly nats: Nats,
     private readonly log: Log,
@@ -79,7 +81,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     if (this.nats.connected && !this.spool.holdsBack(operation)) {
       const withdrawal = new AbortController();
       try {
-        const doing = this.book.perform(operation, capture, Date.now(), withdrawal.signal);
+        const doing = this.operations.perform(operation, capture, Date.now(), withdrawal.signal);
         await within(this.access.whileConnected(doing), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
         return 'nats';
       } catch (error) {
@@ -135,7 +137,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   private async doOne({ name, operation, capture }: SpooledOperation): Promise<void> {
     const withdrawal = new AbortController();
     try {
-      await this.access.whileConnected(this.book.performAgain(operation, capture, Date.now(), withdrawal.signal));
+      await this.access.whileConnected(this.operations.performAgain(operation, capture, Date.now(), withdrawal.signal));
     } catch (error) {
       withdrawal.abort();
       if (!(error instanceof ContractViolation)) throw error;

@@ -1,3 +1,4 @@
+import type { PairedTurn } from '@hindcast/contracts';
 import {
   editedTurn,
   supersededBy,
@@ -30,6 +31,23 @@ const turn = (turnId: string, sessionId: string | null = null, context = 'c'): O
   announced: true,
   ending: null,
 });
+const paired = (
+  by: string,
+  nextState: PairedTurn['nextState'] = [{ role: 'user', text: 'more', toolName: null }],
+): Ending => ({
+  kind: 'paired',
+  at: 2,
+  by,
+  body: {
+    responseId: '1',
+    sessionId: null,
+    policyVersion: 0,
+    conversation: [],
+    answer: '',
+    nextState,
+    truncated: false,
+  },
+});
 const closed: Ending = { kind: 'closed', at: 2, by: 'x', body: { reason: 'expired', detail: null } };
 
 describe('turnToPair', () => {
@@ -38,7 +56,13 @@ describe('turnToPair', () => {
     { why: 'its own session first', turns: [turn('1'), turn('2', 'a')], session: 'a', expected: '2' },
     { why: 'a turn without a session', turns: [turn('1', 'b'), turn('2')], session: 'a', expected: '2' },
     { why: 'D2 never one of another session', turns: [turn('1', 'b')], session: 'a', expected: undefined },
-    { why: 'any when the request names none', turns: [turn('1', 'b'), turn('2')], session: null, expected: '1' },
+    {
+      why: 'one without a session when the request names none',
+      turns: [turn('1', 'b'), turn('2')],
+      session: null,
+      expected: '2',
+    },
+    { why: 'any when the request names none', turns: [turn('1', 'b')], session: null, expected: '1' },
     {
       why: 'not one that has its ending',
       turns: [{ ...turn('1'), ending: closed }, turn('2')],
@@ -70,7 +94,31 @@ describe('turnToPair', () => {
       expected: undefined,
     },
   ])('$why', ({ turns, session, expected }) => {
-    expect(turnToPair(turns, session, 'c')?.turnId).toBe(expected);
+    const request = { id: 'r', sessionId: session, context: 'c', isRepeated: false };
+    expect(turnToPair(turns, request)?.turnId).toBe(expected);
+  });
+});
+
+describe('a request that comes again', () => {
+  const request = { id: 'r', sessionId: null, context: 'c', isRepeated: true };
+  it('is left nothing that was open when it came first, and that another request may still continue', () => {
+    const [first, ...rest] = withEndings([turn('1'), turn('2')], turn('1'), paired('r'));
+    expect(first!.ending?.kind).toBe('paired');
+    expect(turnToPair(rest, { ...request, isRepeated: false })).toBeNull();
+    expect(turnToPair(rest, { ...request, id: 's' })?.turnId).toBe('2');
+  });
+  it('is left nothing of another context', () => {
+    const other = [turn('1', null, 'x')];
+    expect(turnToPair(other, request)).toBeNull();
+    expect(turnToPair(other, { ...request, isRepeated: false })?.turnId).toBe('1');
+    expect(turnToPair([turn('1')], request)?.turnId).toBe('1');
+  });
+  it('a turn remembers the latest that passed it by', () => {
+    const passed = Array.from({ length: 20 }, (_, index) => `r${index}`).reduce<readonly OpenTurn[]>(
+      (turns, id) => withEndings([turn('x'), ...turns.filter(({ turnId }) => turnId === '2')], turn('x'), paired(id)),
+      [turn('2')],
+    );
+    expect(passed[1]!.passedBy).toEqual(Array.from({ length: 8 }, (_, index) => `r${index + 12}`));
   });
 });
 
@@ -114,21 +162,14 @@ describe('editedTurn', () => {
 });
 
 describe('choices of one response', () => {
-  const nextState = [{ role: 'user' as const, text: 'more', toolName: null }];
-  const paired = (next: typeof nextState): Ending => ({
-    kind: 'paired',
-    at: 2,
-    by: 'x',
-    body: { ...turn('1').captured, conversation: [], answer: '', nextState: next, truncated: false } as never,
-  });
   const chosen = { ...turn('1'), siblings: [{ turnId: '2', key: 'k' }] };
 
   it('the others under the same key end in the same write, a stranger there does not', () => {
-    const turns = withEndings([chosen, turn('2'), turn('3')], chosen, paired(nextState));
+    const turns = withEndings([chosen, turn('2'), turn('3')], chosen, paired('x'));
     expect(turns.map(({ ending }) => ending && ending.kind)).toEqual(['paired', 'closed', null]);
   });
   it('feedback on one says nothing of the others', () => {
-    expect(supersededBy(chosen, paired([]))).toBeNull();
+    expect(supersededBy(chosen, paired('feedback', []))).toBeNull();
     expect(supersededBy(chosen, closed)).toBeNull();
   });
 });

@@ -23,7 +23,12 @@ export interface OpenTurn {
   readonly ending: Ending | null;
   /** The other choices of its response: once one of them is continued, the rest is superseded. */
   readonly siblings?: readonly TurnAddress[];
+  /** Requests that continued another turn of the same key while this one was open: repeated, they still mean the other one. */
+  readonly passedBy?: readonly string[];
 }
+
+/** Requests that a turn remembers having been passed by. */
+const MAX_PASSED_BY = 8;
 
 /** Where an open turn is found. */
 export interface TurnAddress {
@@ -70,6 +75,17 @@ export const withoutTurn = (turns: OpenTurns, turnId: string): OpenTurns =>
 export const withAnnounced = (turns: OpenTurns, turnId: string): OpenTurns =>
   turns.map((turn) => (turn.turnId === turnId ? { ...turn, announced: true } : turn));
 
+/** A request, as far as it decides which of several turns with the same conversation it continues. */
+export interface ContinuingRequest {
+  /** Equal for the attempts of one request. */
+  readonly id: string;
+  readonly sessionId: string | null;
+  /** Hash of what stands around the conversation before the answer. */
+  readonly context: string;
+  /** The request came before. */
+  readonly isRepeated: boolean;
+}
+
 /**
  * The one turn that a request continues: still open, and of the request's own session where both name one. Of several the one
  * that was asked in the same context (tools, system messages), else the one of the request's own session, else the oldest.
@@ -79,14 +95,21 @@ export const withAnnounced = (turns: OpenTurns, turnId: string): OpenTurns =>
  *   X                   none             yes
  *   none                any              yes
  *   X                   Y                no: the client says that these are two conversations
+ *
+ * A request that comes again, as a retry or for another answer, has continued its turn before. It is left nothing that was open
+ * then, and nothing of another context.
  */
-export function turnToPair(turns: OpenTurns, sessionId: string | null, context: string): OpenTurn | null {
-  const isOwn = (turn: OpenTurn): boolean => sessionId !== null && turn.sessionId === sessionId;
+export function turnToPair(turns: OpenTurns, request: ContinuingRequest): OpenTurn | null {
+  const { sessionId } = request;
+  const isOwn = (turn: OpenTurn): boolean => turn.sessionId === sessionId;
   const open = turns.filter(
-    (turn) => turn.ending === null && (sessionId === null || turn.sessionId === null || isOwn(turn)),
+    (turn) =>
+      turn.ending === null &&
+      (sessionId === null || turn.sessionId === null || isOwn(turn)) &&
+      !turn.passedBy?.includes(request.id),
   );
-  const inContext = open.filter((turn) => turn.context === context);
-  const preferred = inContext.length > 0 ? inContext : open;
+  const inContext = open.filter((turn) => turn.context === request.context);
+  const preferred = inContext.length > 0 || request.isRepeated ? inContext : open;
   return preferred.find(isOwn) ?? preferred[0] ?? null;
 }
 
@@ -113,13 +136,20 @@ export interface EditedHistory {
 export const withEnding = (turns: OpenTurns, turnId: string, ending: Ending): OpenTurns =>
   turns.map((turn) => (turn.turnId === turnId && turn.ending === null ? { ...turn, ending } : turn));
 
-/** The endings of one record when `turn` gets `ending`: its siblings under the same key end with it, in the same write. */
+/**
+ * A record in which `turn` gets `ending`: its siblings under the same key end with it, in the same write, and the turns that stay
+ * open are passed by.
+ */
 export function withEndings(turns: OpenTurns, turn: OpenTurn, ending: Ending): OpenTurns {
   const closed = supersededBy(turn, ending);
-  return (turn.siblings ?? []).reduce(
-    (ended, { turnId }) => (closed ? withEnding(ended, turnId, closed) : ended),
-    withEnding(turns, turn.turnId, ending),
-  );
+  const ended = withEnding(turns, turn.turnId, ending);
+  if (!closed) return ended;
+  const siblings = new Set(turn.siblings?.map(({ turnId }) => turnId));
+  return ended.map((other) => {
+    if (other.ending !== null) return other;
+    if (siblings.has(other.turnId)) return { ...other, ending: closed };
+    return { ...other, passedBy: [...(other.passedBy ?? []), ending.by].slice(-MAX_PASSED_BY) };
+  });
 }
 
 /**

@@ -35,7 +35,9 @@ export type Operation =
   /** A request continues these answers. */
   | {
       readonly kind: 'continue';
+      /** Equal for the attempts of one request. */
       readonly id: string;
+      readonly isRepeated: boolean;
       readonly sessionId: string | null;
       readonly continuations: readonly Continuation[];
     }

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { Bus } from '@hindcast/platform';
+import { editedTurn, pairedBody, turnToPair, type Ending, type OpenTurn } from './core/open-turn';
+import type { Continuation, Operation } from './core/operation';
+import { TurnBook } from './turn-book';
+
+/** Does what the gateways write down about requests, on the records that they share. */
+@Injectable()
+export class TurnOperations {
+  constructor(
+    private readonly book: TurnBook,
+    private readonly bus: Bus,
+  ) {}
+
+  /**
+   * Returns once the operation is safe; what only needs to happen some time follows in the background.
+   *
+   * @param withdrawn the operation is no longer waited for and will be done again later: no further step is begun, or a turn
+   *   that was opened, paired and removed in the meantime would be opened once more
+   */
+  async perform(operation: Operation, capture: Uint8Array | null, now: number, withdrawn?: AbortSignal): Promise<void> {
+    switch (operation.kind) {
+      case 'open':
+        return this.book.open(operation, capture!, now, withdrawn);
+      case 'announce': {
+        const { turnId, tenant, captured, closed } = operation;
+        await this.bus.publish('turnCaptured', { turnId, tenant, body: captured });
+        if (closed) await this.bus.publish('turnClosed', { turnId, tenant, body: closed });
+        return;
+      }
+      case 'continue':
+        return this.continue(operation, now);
+      case 'end-session': {
+        const { sessionId, id, detail } = operation;
+        const turns = await this.book.sessions.read(sessionId);
+        return this.book.closeAll(turns, { reason: 'expired', detail }, id, now);
+      }
+    }
+  }
+
+  /** An operation that was tried before: what had been stored stays as it is. */
+  async performAgain(
+    operation: Operation,
+    capture: Uint8Array | null,
+    now: number,
+    withdrawn: AbortSignal,
+  ): Promise<void> {
+    // The record is written before the capture: with the capture there, the turn was opened and may be gone by now.
+    if (operation.kind === 'open' && (await this.book.capture(operation.turn.turnId))) {
+      return this.book.announce(operation.key, operation.turn);
+    }
+    await this.perform(operation, capture, now, withdrawn);
+  }
+
+  private async continue(
+    { continuations, sessionId, id, isRepeated }: Extract<Operation, { kind: 'continue' }>,
+    now: number,
+  ): Promise<void> {
+    const ending = (turn: OpenTurn, { texts }: Continuation): Ending => ({
+      kind: 'paired',
+      at: now,
+      by: id,
+      body: pairedBody(turn, texts),
+    });
+    const paired = await Promise.all(
+      continuations.map((continuation) =>
+        this.book.end(
+          continuation.key,
+          (turns) => turnToPair(turns, { id, sessionId, context: continuation.context, isRepeated }),
+          (turn) => ending(turn, continuation),
+        ),
+      ),
+    );
+    const edited = continuations.filter((continuation) => continuation.edited);
+    if (sessionId === null || edited.length === 0 || paired.some((turn) => turn !== null)) return;
+    const turns = await this.book.sessions.read(sessionId);
+    for (const continuation of edited) {
+      const meant = editedTurn(turns, continuation.edited!, continuation.context);
+      if (!meant) continue;
+      await this.book.end(
+        meant.key,
+        (open) => open.find(({ turnId }) => turnId === meant.turnId) ?? null,
+        (turn) => ending(turn, continuation),
+      );
+    }
+  }
+}
