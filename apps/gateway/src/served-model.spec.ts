@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -212,4 +213,15 @@ describe('readVocabulary', () => {
   it('refuses a folder without its files', async () => {
     await expect(ServedModel.load(join(folder, 'none'))).rejects.toThrow('tokenizer.json');
   });
+});
+
+it('loads no tensors into the gateway', () => {
+  const register = join(__dirname, '../../../libs/platform/src/testing/register.cjs');
+  const script = `require(${JSON.stringify(join(__dirname, 'recovery-thread.ts'))});
+    require(${JSON.stringify(join(__dirname, 'served-model.ts'))});
+    console.log(JSON.stringify(Object.keys(require.cache).filter((file) => /tensorflow|onnxruntime|jinja/.test(file))));`;
+  const { stdout } = spawnSync(process.execPath, ['-r', register, '-e', script], { encoding: 'utf8' });
+  const loaded = JSON.parse(stdout) as string[];
+  expect(loaded.filter((file) => file.includes('jinja'))).not.toEqual([]);
+  expect(loaded.filter((file) => !file.includes('jinja'))).toEqual([]);
 });
