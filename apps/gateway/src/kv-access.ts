@@ -27,6 +27,11 @@ export class KvAccess {
     });
   }
 
+  /** Runs whenever the connection is lost. */
+  onLost(listener: () => void): void {
+    this.nats.onDisconnected(listener);
+  }
+
   /** @throws DependencyUnavailable while NATS is away. */
   kv(name: BucketName): Promise<KV> {
     this.follow();

@@ -1,6 +1,7 @@
 import { DependencyUnavailable } from '@hindcast/contracts';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import type { KvAccess } from './kv-access';
+import type { OwnRevisions } from './own-revisions';
 
 const WRONG_LAST_SEQUENCE = 10071;
 const NO_MESSAGE_FOUND = 10037;
@@ -17,18 +18,33 @@ interface Waiting<T> {
   readonly reject: (error: unknown) => void;
 }
 
+/** Keys whose list is remembered. */
+const REMEMBERED = 5_000;
+
+interface List<T> {
+  readonly items: readonly T[];
+  /** 0: there is no list. */
+  readonly revision: number;
+}
+
 /**
  * Small lists under keys of KV `open-turns`, changed by compare-and-set on the revision. Changes of this process to one key that
  * come at the same time are written together. An empty list is a message removed, not a marker left behind.
  */
 export class StoredLists<T> {
   private readonly waiting = new Map<string, Waiting<T>[]>();
+  /** As this process wrote them last: where nobody else has written since, the next change needs no read. */
+  private readonly remembered = new Map<string, List<T>>();
 
   constructor(
     private readonly access: KvAccess,
     /** First part of the key. */
     private readonly prefix: string,
-  ) {}
+    private readonly revisions?: OwnRevisions<T>,
+  ) {
+    // A server that comes back may have another store, with other lists under the same revisions.
+    access.onLost(() => this.remembered.clear());
+  }
 
   /** Subject that matches all lists of this kind. */
   get subjects(): string {
@@ -75,18 +91,18 @@ export class StoredLists<T> {
   private async write(key: string, changes: readonly Change<T>[], assumeEmpty: boolean): Promise<void> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Opening can take as long as NATS is away; what is to be written is decided after it.
-      const opening = Promise.all([this.access.kv('openTurns'), this.access.manager()]);
-      const [, manager] = await this.access.whileConnected(opening);
-      const { items, revision } =
-        assumeEmpty && attempt === 1 ? { items: [], revision: 0 } : await this.readRevision(key);
-      const next = changes.reduce<readonly T[]>((list, change) => change(list), items);
-      if (next.length === items.length && next.every((item, index) => item === items[index])) return;
+      await this.access.whileConnected(Promise.all([this.access.kv('openTurns'), this.access.manager()]));
+      const remembered = attempt === 1 && !assumeEmpty ? this.remembered.get(key) : undefined;
+      const list = remembered ?? (assumeEmpty && attempt === 1 ? NO_LIST : await this.readRevision(key));
+      const next = changes.reduce<readonly T[]>((items, change) => change(items), list.items);
+      if (next.length === list.items.length && next.every((item, index) => item === list.items[index])) {
+        // Another gateway may have written what there would be to change.
+        if (!remembered) return;
+        continue;
+      }
+      this.remembered.delete(key);
       try {
-        await this.access.whileConnected<unknown>(
-          next.length === 0
-            ? manager.streams.deleteMessage('KV_open-turns', revision, false)
-            : this.access.put('openTurns', `${this.prefix}.${key}`, JSON.stringify(next), revision),
-        );
+        await this.replace(key, list, next);
         return;
       } catch (error) {
         if (!isConflict(error)) throw error;
@@ -95,13 +111,32 @@ export class StoredLists<T> {
     throw new DependencyUnavailable('nats', `${this.prefix}.${key} changed ${MAX_ATTEMPTS} times in a row`);
   }
 
-  private async readRevision(key: string): Promise<{ items: readonly T[]; revision: number }> {
+  private async replace(key: string, list: List<T>, items: readonly T[]): Promise<void> {
+    if (items.length === 0) {
+      const manager = await this.access.manager();
+      await this.access.whileConnected(manager.streams.deleteMessage('KV_open-turns', list.revision, false));
+      this.revisions?.replaced(list.revision);
+      return;
+    }
+    const value = JSON.stringify(items);
+    const revision = await this.access.whileConnected(
+      this.access.put('openTurns', `${this.prefix}.${key}`, value, list.revision),
+    );
+    this.revisions?.replaced(list.revision);
+    this.revisions?.wrote(revision, key, items);
+    this.remembered.set(key, { items, revision });
+    if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
+  }
+
+  private async readRevision(key: string): Promise<List<T>> {
     const kv = await this.access.kv('openTurns');
     const entry = await this.access.whileConnected(kv.get(`${this.prefix}.${key}`));
-    if (!entry) return { items: [], revision: 0 };
+    if (!entry) return NO_LIST;
     return { items: entry.operation === 'PUT' ? entry.json<T[]>() : [], revision: entry.revision };
   }
 }
+
+const NO_LIST: List<never> = { items: [], revision: 0 };
 
 const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamApiError &&

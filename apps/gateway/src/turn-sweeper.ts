@@ -21,7 +21,7 @@ const SETTLED_MS = 5_000;
 @Injectable()
 export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
   private cursor = 1;
-  /** Keys by the time at which a turn under them expires, in the order of the walk. */
+  /** Keys by the time at which a turn under them expires, in the order of the walk: nearly that of the times. */
   private expiries: { readonly key: string; readonly at: number }[] = [];
   private readonly disowned = new Map<string, { readonly key: string; readonly turn: OpenTurn }>();
   private timer: NodeJS.Timeout | null = null;
@@ -42,6 +42,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
       // A server that came back may have another store, whose sequence starts anew.
       this.cursor = 1;
       this.expiries = [];
+      this.book.revisions.clear();
       return Promise.resolve();
     });
   }
@@ -82,6 +83,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
     await this.access.kv('openTurns');
     const manager = await this.access.manager();
     for (;;) {
+      if (!(await this.inspectOwn())) return;
       const next: NextMsgRequest = { seq: this.cursor, next_by_subj: this.book.turns.subjects };
       // The server takes this form for a plain read as well; the client's type names it for direct reads only.
       const message = await manager.streams.getMessage(STREAM, next as unknown as LastForMsgRequest);
@@ -89,6 +91,25 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
       if (message.data.length > 0)
         await this.inspect(message.subject.slice(message.subject.lastIndexOf('.') + 1), message.json<OpenTurn[]>());
       this.cursor = message.seq + 1;
+      this.book.revisions.forgetBefore(this.cursor);
+    }
+  }
+
+  /**
+   * Looks at what this gateway wrote itself, as far as it goes without a gap.
+   *
+   * @returns `false` at a revision that has not settled yet
+   */
+  private async inspectOwn(): Promise<boolean> {
+    const { revisions } = this.book;
+    for (;;) {
+      const own = revisions.at(this.cursor);
+      if (own === undefined) return true;
+      if (own !== 'replaced') {
+        if (own.at > Date.now() - this.settledMs) return false;
+        await this.inspect(own.key, own.items);
+      }
+      revisions.forgetBefore(++this.cursor);
     }
   }
 
@@ -105,7 +126,9 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async expire(): Promise<void> {
     const now = Date.now();
-    const due = this.expiries.filter(({ at }) => at <= now);
+    const { expiries } = this;
+    const later = expiries.findIndex(({ at }) => at > now);
+    const due = expiries.slice(0, later < 0 ? expiries.length : later);
     if (due.length === 0) return;
     for (const key of new Set(due.map((expiry) => expiry.key))) {
       const isDue = (turn: OpenTurn): boolean => turn.ending === null && turn.openedAt + this.ttlMs <= now;
@@ -122,6 +145,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
         )
       );
     }
-    this.expiries = this.expiries.filter(({ at }) => at > now);
+    // Unless the walk began anew meanwhile.
+    if (this.expiries === expiries) expiries.splice(0, due.length);
   }
 }

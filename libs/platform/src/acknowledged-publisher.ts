@@ -60,7 +60,7 @@ export class AcknowledgedPublisher {
     return new Promise((resolve, reject) => {
       const token = String(++this.count);
       this.waiting.set(token, { subject, until: Date.now() + ACK_TIMEOUT_MS, resolve, reject });
-      this.timer ??= setTimeout(() => this.watch(), ACK_TIMEOUT_MS);
+      this.timer ??= setTimeout(() => this.watch(), ACK_TIMEOUT_MS).unref();
       if (this.outgoing.push({ subject, payload, headers, token }) === 1) setImmediate(() => this.send());
     });
   }
@@ -102,7 +102,7 @@ export class AcknowledgedPublisher {
   private watch(): void {
     this.giveUp(Date.now(), () => new TimeoutError());
     const oldest = this.waiting.values().next().value;
-    this.timer = oldest ? setTimeout(() => this.watch(), Math.max(1, oldest.until - Date.now())) : null;
+    this.timer = oldest ? setTimeout(() => this.watch(), Math.max(1, oldest.until - Date.now())).unref() : null;
   }
 
   /** They are in the order of their times. */
