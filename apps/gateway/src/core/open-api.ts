@@ -9,6 +9,10 @@ const turnIdHeader = {
     description: 'Id of the turn, on every answer that may be captured',
     schema: { type: 'string', format: 'uuid' },
   },
+  'x-hindcast-turn-ids': {
+    description: 'With n > 1 the ids of the turns of all choices, by index, separated by commas',
+    schema: { type: 'string' },
+  },
 };
 const idParameter = (description: string): object => ({
   name: 'id',
@@ -36,8 +40,24 @@ const sessionHeaders = [
     description: 'The last request of the session. Also `session_done` in the body',
     schema: { type: 'boolean' },
   },
+  {
+    name: 'X-Hindcast-Train',
+    in: 'header',
+    description:
+      '`0`, `false` or `no`: nothing of the request is stored for training, nor used as what came after an earlier answer. Also `train` in the body',
+    schema: { type: 'boolean' },
+  },
 ];
 const counts = { type: 'object', additionalProperties: { type: 'integer' } };
+
+const passThroughErrors = {
+  400: error('The body is no JSON object, or the engine refuses it'),
+  404: error('Unknown model'),
+  413: error('The body is larger than MAX_BODY_BYTES'),
+  502: error('The engine cannot be reached, broke off, or refuses the gateway’s key'),
+  503: error('The engines are left alone for a moment; Retry-After says how long'),
+  504: error('The engine did not answer in time'),
+};
 
 interface OperationDoc {
   readonly summary: string;
@@ -68,6 +88,7 @@ const paths: Record<string, Record<string, OperationDoc>> = {
         404: error('Unknown model, with STRICT_MODEL=1'),
         413: error('The body is larger than MAX_BODY_BYTES'),
         502: error('The engine cannot be reached or broke off'),
+        503: error('The engines are left alone for a moment; Retry-After says how long'),
         504: error('The engine did not answer in time'),
       },
     },
@@ -163,6 +184,29 @@ const paths: Record<string, Record<string, OperationDoc>> = {
         404: error('No such response, or one that was not captured'),
         503: error('NATS is away'),
       },
+    },
+  },
+  '/v1/completions': {
+    post: {
+      summary: 'Text completion, handed to the engine and back as it is; never captured',
+      requestBody: {
+        required: true,
+        ...json({
+          type: 'object',
+          properties: { model: { type: 'string' }, prompt: {}, stream: { type: 'boolean' } },
+        }),
+      },
+      responses: { 200: { description: 'The engine’s answer, streamed or whole' }, ...passThroughErrors },
+    },
+  },
+  '/v1/embeddings': {
+    post: {
+      summary: 'Embeddings by the model that is named, handed to the engine and back as it is',
+      requestBody: {
+        required: true,
+        ...json({ type: 'object', properties: { model: { type: 'string' }, input: {} } }),
+      },
+      responses: { 200: { description: 'The engine’s answer' }, ...passThroughErrors },
     },
   },
   '/v1/models': {
