@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Log, parseConfig } from '@hindcast/platform';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { GatewayConfig } from './config';
+import { answerRoute, engineRoutes, type EngineRoute } from './testing/engine-routes';
 import { answerOf, FakeEngine } from './testing/fake-engine';
 import { eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
 
@@ -264,27 +265,46 @@ describe('limits of a key', () => {
   const limited = (tokensPerMinute: number): Promise<RunningGateway> =>
     start({ API_KEYS: `ann:${sha256('k')}`, KEY_TOKENS_PER_MINUTE: String(tokensPerMinute) });
 
+  const post = ({ path, body }: EngineRoute, gateway: RunningGateway, more: object = {}): Promise<Response> =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer('k') },
+      body: JSON.stringify({ ...body, ...more }),
+    });
+
   it.each([
-    { how: 'whole', more: {} },
-    { how: 'streamed', more: { stream: true } },
-    { how: 'whole, not captured', more: { turn_type: 'side' } },
-    { how: 'streamed, not captured', more: { turn_type: 'side', stream: true } },
-  ])('on tokens: an answer may overdraw, the next request waits ($how)', async ({ more }) => {
+    ...engineRoutes.filter(({ isLimited }) => isLimited).map((route) => ({ ...route, more: {} })),
+    ...engineRoutes
+      .filter(({ path }) => path === '/v1/chat/completions')
+      .map((route) => ({ ...route, name: `${route.name}, not captured`, more: { turn_type: 'side' } })),
+  ])('on tokens: an answer may overdraw, the next request waits ($name)', async ({ more, ...route }) => {
     const gateway = await limited(1000);
-    engine.script = (call) =>
-      engine.answer(call, answerOf('one two', { usage: { prompt_tokens: 60_000, completion_tokens: 2 } }));
-    const first = await chat(gateway, 'k', more);
+    engine.script = (call) => answerRoute(engine, call, 60_000);
+    const first = await post(route, gateway, more);
     expect([first.status, first.headers.get('x-ratelimit-remaining-tokens')]).toEqual([200, '1000']);
     // Usage that the client did not ask for is asked for all the same, and kept from it.
     const text = await first.text();
-    if ('stream' in more) expect(text).not.toContain('"usage"');
-    const second = await chat(gateway, 'k', more);
+    if (route.path.endsWith('/completions') && 'stream' in route.body) expect(text).not.toContain('"usage":{');
+    const second = await post(route, gateway, more);
     expect(second.status).toBe(429);
     expect(second.headers.get('x-ratelimit-remaining-tokens')).toBe('0');
-    // 59 002 tokens and one more at 1000 a minute.
+    // 59 000 tokens and one more at 1000 a minute.
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(3500);
-    expect(((await second.json()) as { error: { message: string } }).error.message).toContain('1000 tokens per minute');
+    // In the shape of the route's API: OpenAI's or Anthropic's.
+    expect(await second.json()).toMatchObject({
+      error: { type: 'rate_limit_error', message: expect.stringContaining('1000 tokens per minute') },
+    });
     expect(await gateway.metric('uncounted_answers_total')).toBe(0);
+  });
+
+  it('do not count what an engine does not compute', async () => {
+    const gateway = await start({ API_KEYS: `ann:${sha256('k')}`, KEY_REQUESTS_PER_MINUTE: '1' });
+    engine.script = (call) => answerRoute(engine, call);
+    const [chatRoute, counting] = [engineRoutes[0]!, engineRoutes.find(({ isLimited }) => !isLimited)!];
+    for (const route of [counting, counting, chatRoute]) expect((await post(route, gateway)).status).toBe(200);
+    expect((await post(chatRoute, gateway)).status).toBe(429);
+    const answered = await post(counting, gateway);
+    expect([answered.status, answered.headers.has('x-ratelimit-limit-requests')]).toEqual([200, false]);
   });
 
   it('on tokens: without usage the ids count, and without ids too the answer is free and counted', async () => {
@@ -320,7 +340,7 @@ describe('CORS', () => {
   it('is off by default', async () => {
     const gateway = await start({});
     const asked = await preflight(gateway, page);
-    expect([asked.status, corsOf(asked)]).toEqual([404, []]);
+    expect([asked.status, corsOf(asked), asked.headers.has('vary')]).toEqual([404, [], false]);
     for (const stream of [true, false])
       expect(corsOf(await gateway.chat({ messages: userSays('Hi'), stream }, { origin: page }))).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe('headers on their way to an engine', () => {
     'x-custom': 'anything',
   };
 
-  it.each(engineRoutes)('D43 $path (streamed: $body.stream): those on the list are handed on, no others', async (route) => {
+  it.each(engineRoutes)('D43 $name: those on the list are handed on, no others', async (route) => {
     engine.calls.length = 0;
     const answer = await send(gateway.url + route.path, 'POST', { ...allowed, ...others }, route.body);
     expect([answer.status, answer.text]).toEqual([200, expect.anything()]);

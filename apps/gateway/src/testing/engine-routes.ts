@@ -2,6 +2,7 @@ import { answerOf, sendJson, type EngineCall, type FakeEngine } from './fake-eng
 
 /** A request to each route of the gateway behind which an engine is called, streamed too where it can be. */
 export interface EngineRoute {
+  readonly name: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** Where the engine gets it. */
@@ -13,6 +14,7 @@ export interface EngineRoute {
 const chat = { messages: [{ role: 'user', content: 'Hi' }] };
 const messages = { model: 'seed', max_tokens: 64, ...chat };
 const route = (path: string, body: EngineRoute['body'], enginePath = '/v1/chat/completions'): EngineRoute => ({
+  name: body['stream'] === true ? `${path}, streamed` : path,
   path,
   body,
   enginePath,
