@@ -16,6 +16,7 @@ import type { PromptRequest } from './served-model';
 @Injectable()
 export class IdRecovery implements OnApplicationBootstrap, OnApplicationShutdown {
   private thread: RecoveryThread | null = null;
+  private isStarting = false;
   private isStopping = false;
 
   constructor(
@@ -30,12 +31,7 @@ export class IdRecovery implements OnApplicationBootstrap, OnApplicationShutdown
       return this.log.warn('recovery.off', {
         detail: 'POLICY_DIALECT=openai without POLICY_TOKENIZER_DIR: every turn is untrainable (no-token-ids)',
       });
-    const { thread, tokens } = await RecoveryThread.start(dir, (error) => {
-      this.thread = null;
-      if (!this.isStopping) this.log.error('recovery.ended', { error });
-    });
-    this.thread = thread;
-    this.log.info('recovery.ready', { tokens });
+    await this.start(dir);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -46,12 +42,34 @@ export class IdRecovery implements OnApplicationBootstrap, OnApplicationShutdown
   /** The choices of one response with their ids, or with why they have none; those of another dialect as they are. */
   async withIds(turns: readonly EndedTurn[]): Promise<readonly EndedTurn[]> {
     const { thread } = this;
+    if (!thread) this.startAgain();
     if (!thread || turns.every(({ answer, outcome }) => answer.responseIds || outcome !== 'complete')) return turns;
     const found = await Promise.all(turns.map((turn) => answerOf(thread, turn)));
     const counts = found.map((result) => (isRefusal(result) ? NaN : result.responseIds.length + result.hiddenTokens));
     const total = counts.reduce((sum, count) => sum + count, 0);
     const sampledIds = Number.isNaN(total) ? null : total;
     return turns.map((turn, i): EndedTurn => ({ ...turn, answer: withResult(turn.answer, found[i]!, sampledIds) }));
+  }
+
+  /** It was there at the gateway's start, and ended. The answers until it is there again are untrainable. */
+  private startAgain(): void {
+    const { POLICY_DIALECT, POLICY_TOKENIZER_DIR: dir } = this.config;
+    if (POLICY_DIALECT !== 'openai' || dir === undefined || this.isStarting || this.isStopping) return;
+    void this.start(dir).catch((error: unknown) => this.log.error('recovery.failed', { error }));
+  }
+
+  private async start(dir: string): Promise<void> {
+    this.isStarting = true;
+    try {
+      const { thread, tokens } = await RecoveryThread.start(dir, (error) => {
+        this.thread = null;
+        if (!this.isStopping) this.log.error('recovery.ended', { error });
+      });
+      this.thread = thread;
+      this.log.info('recovery.ready', { tokens });
+    } finally {
+      this.isStarting = false;
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import type { RecoveredAnswer, RecoveryQuestion } from './recovery';
 
 /** Questions that wait at a time; each holds a whole conversation. */
 const MOST_WAITING = 64;
+const ENDED = refusal('no-token-ids', 'the recovery thread ended');
 
 type Message =
   | { readonly ready: number }
@@ -19,18 +20,28 @@ type Message =
 export class RecoveryThread {
   private readonly waiting = new Map<number, (result: RecoveredAnswer | Refusal) => void>();
   private asked = 0;
+  private hasEnded = false;
 
   private constructor(private readonly worker: Worker) {}
 
-  /** Resolves when the tokenizer is loaded. `config-invalid` when the folder holds none that can be used. */
-  static start(dir: string, onEnd: (error: Error | null) => void): Promise<{ thread: RecoveryThread; tokens: number }> {
-    const worker = new Worker(join(__dirname, `recovery-worker${extname(__filename)}`), { workerData: { dir } });
+  /**
+   * Resolves when the tokenizer is loaded. `config-invalid` when the folder holds none that can be used.
+   *
+   * @param onEnd called when a thread that was loaded ends, stopped or not
+   */
+  static start(
+    dir: string,
+    onEnd: (error: Error | null) => void,
+    script = join(__dirname, `recovery-worker${extname(__filename)}`),
+  ): Promise<{ thread: RecoveryThread; tokens: number }> {
+    const worker = new Worker(script, { workerData: { dir } });
     const thread = new RecoveryThread(worker);
     return new Promise((resolve, reject) => {
       let failure: Error | null = null;
       worker.on('message', (message: Message) => {
         if ('ready' in message) {
           worker.unref();
+          worker.on('exit', () => thread.end(failure, onEnd));
           resolve({ thread, tokens: message.ready });
         } else if ('broken' in message) {
           reject(new HindcastError('config-invalid', `POLICY_TOKENIZER_DIR: ${message.broken}`));
@@ -38,16 +49,13 @@ export class RecoveryThread {
         } else thread.settle(message.number, message.result);
       });
       worker.on('error', (error: Error) => (failure = error));
-      worker.on('exit', () => {
-        for (const number of thread.waiting.keys()) thread.settle(number, refusal('no-token-ids', 'recovery ended'));
-        reject(failure ?? new Error('the recovery thread ended'));
-        onEnd(failure);
-      });
+      worker.on('exit', () => reject(failure ?? new Error('the recovery thread ended before it was ready')));
     });
   }
 
   /** Never rejects. */
   ask(question: RecoveryQuestion): Promise<RecoveredAnswer | Refusal> {
+    if (this.hasEnded) return Promise.resolve(ENDED);
     if (this.waiting.size >= MOST_WAITING)
       return Promise.resolve(refusal('no-token-ids', `${MOST_WAITING} answers wait for their ids already`));
     const number = ++this.asked;
@@ -58,7 +66,14 @@ export class RecoveryThread {
   }
 
   async stop(): Promise<void> {
+    this.hasEnded = true;
     await this.worker.terminate();
+  }
+
+  private end(failure: Error | null, onEnd: (error: Error | null) => void): void {
+    this.hasEnded = true;
+    for (const number of this.waiting.keys()) this.settle(number, ENDED);
+    onEnd(failure);
   }
 
   private settle(number: number, result: RecoveredAnswer | Refusal): void {
