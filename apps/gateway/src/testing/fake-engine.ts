@@ -161,7 +161,7 @@ function sendText(response: ServerResponse, status: number, body: string, header
   response.writeHead(status, { 'content-length': length, 'content-type': 'application/json', ...headers }).end(body);
 }
 
-/** Writes bytes cut at the given offsets, each piece in a packet of its own as far as the system lets it. */
+/** Writes bytes cut at the given offsets. Between two pieces whoever shares this process's event loop gets to read. */
 export async function writeInPieces({ response }: EngineCall, bytes: Buffer, cuts: readonly number[]): Promise<void> {
   response.socket?.setNoDelay(true);
   const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
@@ -169,6 +169,8 @@ export async function writeInPieces({ response }: EngineCall, bytes: Buffer, cut
   for (const end of [...ends, bytes.length]) {
     if (end === start) continue;
     response.write(bytes.subarray(start, end));
+    // Two turns: the poll of this one may be over already.
+    await nextTick();
     await nextTick();
     start = end;
   }
