@@ -52,10 +52,10 @@ export class ApiKeyGuard implements CanActivate {
     const shown = shownKeys(headers);
     if (shown.length === 0)
       throw new HindcastError('unauthorized', 'an API key is needed: Authorization: Bearer <key>, or x-api-key');
-    const key = this.ring.find(shown);
-    if (!key) throw new HindcastError('unauthorized', 'the API key is not known');
-    if (key.expiresAt !== null && key.expiresAt <= Date.now())
-      throw new HindcastError('unauthorized', 'the API key has expired');
+    const known = this.ring.find(shown);
+    if (known.length === 0) throw new HindcastError('unauthorized', 'the API key is not known');
+    const key = known.find(({ expiresAt }) => expiresAt === null || expiresAt > Date.now());
+    if (!key) throw new HindcastError('unauthorized', 'the API key has expired');
     return key;
   }
 

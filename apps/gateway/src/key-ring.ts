@@ -69,9 +69,9 @@ export class KeyRing implements OnApplicationBootstrap, OnModuleDestroy {
     await this.reading;
   }
 
-  /** The key with one of the given texts, the first that is known; `null` when none is. Expired ones are found too. */
-  find(texts: readonly string[]): ApiKey | null {
-    return texts.map((text) => this.findOne(sha256(text))).find((key) => key !== null) ?? null;
+  /** The known keys among the given texts, in their order. Expired ones are found too. */
+  find(texts: readonly string[]): readonly ApiKey[] {
+    return texts.map((text) => this.findOne(sha256(text))).filter((key) => key !== null);
   }
 
   /** Limits of who needs no key, and of keys that have none of their own. */

@@ -178,6 +178,7 @@ describe('a request’s key', () => {
       [{ authorization: 'Basic good' }, 401],
       [{ 'x-api-key': sha256('good') }, 401],
       [bearer('expired'), 401],
+      [{ ...bearer('expired'), 'x-api-key': 'good' }, 200],
       [{}, 401],
     ];
     for (const [headers, status] of cases)
