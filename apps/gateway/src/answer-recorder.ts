@@ -10,6 +10,7 @@ import { offPolicyCause } from './core/off-policy';
 import { sessionTurn, type OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
 import type { PrefixIdentity } from './core/request-identity';
+import { numbersOf } from './core/token-ids';
 import { GatewayMetrics } from './gateway-metrics';
 import { IdRecovery } from './id-recovery';
 import { RecentTurns } from './recent-turns';
@@ -94,7 +95,7 @@ export class AnswerRecorder {
   }
 
   private verdict({ context, answer }: EndedTurn): CaptureVerdict {
-    const verdict = checkCapture(answer, this.offPolicyCause(context));
+    const verdict = checkCapture(answer, this.offPolicyCause(context), numbersOf(context.sentBody['input_ids']));
     const { request } = context;
     if (verdict.trainable && this.redaction.holds(request.messages, request['tools'], answer.message)) {
       return refuseCapture('redacted', 'the conversation or the answer holds what REDACTION keeps out of storage');

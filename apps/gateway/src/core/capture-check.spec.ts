@@ -77,6 +77,16 @@ describe('checkCapture', () => {
     });
   });
 
+  it.each([
+    { sent: null, reason: undefined },
+    { sent: [1, 2], reason: undefined },
+    { sent: [2, 1], reason: 'prompt-mismatch' },
+    { sent: [1, 2, 3], reason: 'prompt-mismatch' },
+  ])('D30 a prompt sent as ids $sent comes back as it was, or is refused', ({ sent, reason }) => {
+    const verdict = checkCapture(good, null, sent);
+    expect(verdict.trainable ? undefined : verdict.reason).toBe(reason);
+  });
+
   it('D26 names the cause of off-policy log-probs', () => {
     expect(checkCapture(good, 'temperature')).toMatchObject({ reason: 'off-policy:temperature' });
   });

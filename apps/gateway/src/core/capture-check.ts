@@ -19,13 +19,21 @@ export const refuseCapture = (
   reason: UntrainableReason,
   detail: string,
 ): Extract<CaptureVerdict, { trainable: false }> => ({ trainable: false, reason, detail });
+const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((id, index) => id === b[index]);
 const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= 0x7fffffff;
 
 /**
  * Whether the answer is exact enough to train on: the engine's ids, the engine's log-probs of those ids, equal lengths, all
  * finite, complete (usage counts all choices; an answer that the length limit ended is `truncated`). Nothing is repaired. The first reason in this order is given; `offPolicy` comes last.
+ *
+ * @param sentPromptIds the prompt where the request gave it as ids, as SGLang's `input_ids`: an engine may decode and encode it anew
  */
-export function checkCapture(answer: CompletedAnswer, offPolicy: string | null): CaptureVerdict {
+export function checkCapture(
+  answer: CompletedAnswer,
+  offPolicy: string | null,
+  sentPromptIds: readonly number[] | null = null,
+): CaptureVerdict {
   const { promptIds, responseIds, logProbs, usage, sampledIds } = answer;
   if (answer.finishReason === null) return refuseCapture('malformed-stream', 'no finish_reason');
   if (answer.finishReason === 'content_filter') return refuseCapture('content-filter', 'finish_reason content_filter');
@@ -51,6 +59,12 @@ export function checkCapture(answer: CompletedAnswer, offPolicy: string | null):
   }
   if (usage.promptTokens !== promptIds.length) {
     return refuseCapture('prompt-mismatch', `${promptIds.length} prompt ids, usage says ${usage.promptTokens}`);
+  }
+  if (sentPromptIds && !isSame(sentPromptIds, promptIds)) {
+    return refuseCapture(
+      'prompt-mismatch',
+      `${promptIds.length} prompt ids, other than the ${sentPromptIds.length} sent`,
+    );
   }
   const bad = logProbs.findIndex(
     (logProb) => !Number.isFinite(logProb) || logProb <= CLAMPED_MINUS_INFINITY || logProb > LOG_PROB_ROUNDING,

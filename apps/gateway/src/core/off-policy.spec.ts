@@ -29,6 +29,11 @@ describe('offPolicyCause', () => {
     },
     { request: { logit_bias: { 5: 10 } }, expected: 'logit-bias' },
     { request: { min_tokens: 5 }, expected: 'min-tokens' },
+    { request: { lora_path: 'other' }, expected: 'model' },
+    { request: { custom_logit_processor: '{}' }, expected: 'logit-bias' },
+    { request: { thinking_token_budget: 0 }, expected: 'thinking-budget' },
+    { request: { watermark: { enabled: true } }, expected: 'watermark' },
+    { request: { watermarking: false, lora_path: null }, expected: null },
     { request: { temperature: 'hot' }, expected: 'unreadable-sampling' },
     { request: { top_p: 5 }, expected: 'unreadable-sampling' },
   ])('D15 D26 $request → $expected', ({ request, expected }) => {

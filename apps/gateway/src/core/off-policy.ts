@@ -23,6 +23,18 @@ const otherSamplers: Readonly<Record<string, readonly number[]>> = {
 };
 export const samplerFields = Object.keys(otherSamplers);
 
+/** Request fields of vLLM and SGLang with which something else than the policy at hand decides on the tokens, and their causes. */
+const otherDeciders: Readonly<Record<string, string>> = {
+  // An adapter of the client's choice, beside the model's name.
+  lora_path: 'model',
+  custom_logit_processor: 'logit-bias',
+  logits_processors: 'logit-bias',
+  thinking_token_budget: 'thinking-budget',
+  watermark: 'watermark',
+  watermarking: 'watermark',
+};
+const deciderFields = Object.keys(otherDeciders);
+
 /** How the engine was told to sample; `null` when a value is not one. */
 export function samplingOf(request: Json): Sampling | null {
   const number = (field: string, fallback: number | null): unknown => request[field] ?? fallback;
@@ -66,5 +78,6 @@ export function offPolicyCause(sampling: Sampling | null, request: Json): string
     return 'logit-bias';
   if (typeof request['min_tokens'] === 'number' && request['min_tokens'] > 0) return 'min-tokens';
   if (request['use_beam_search'] === true) return 'beam-search';
-  return null;
+  const decider = deciderFields.find((field) => !isNeutral(request[field], [false]));
+  return decider === undefined ? null : otherDeciders[decider]!;
 }
