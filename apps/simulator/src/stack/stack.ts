@@ -154,7 +154,9 @@ export class Stack {
       NATS_URL: natsUrl,
       DATA_DIR: options.dataDir,
       POLICY_DIR: this.policyDir,
-      API_KEYS: '', // the simulated users have none; the stack listens on loopback only
+      // The simulated users have no keys; the stack listens on loopback only.
+      API_KEYS: '',
+      API_KEYS_FILE: '',
       ...options.settings,
       ...(this.ports.has('engine') ? { POLICY_BASE_URL: `${this.engineUrl}/v1` } : {}),
       ...(options.judgeBaseUrl !== undefined
