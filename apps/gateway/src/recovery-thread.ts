@@ -15,7 +15,7 @@ type Message =
 
 /**
  * Recovers ids in a thread of its own: encoding a prompt of 200 kB takes up to a second, loading a vocabulary of 150,000 tokens
- * two, and no stream may stand still for it. Such a vocabulary takes about 70 MB of heap there, 230 MB while it loads.
+ * some, and no stream may stand still for it. Such a vocabulary with its encoder takes about 70 MB of heap, 240 MB while it loads.
  */
 export class RecoveryThread {
   private readonly waiting = new Map<number, (result: RecoveredAnswer | Refusal) => void>();

@@ -20,7 +20,7 @@ export const textBytes = (text: string): ByteString => Buffer.from(text, 'utf8')
 
 const SEVERAL = -1;
 
-/** Ids by bytes and bytes by id. For 150,000 entries about 25 MB. */
+/** Ids by bytes and bytes by id. For 150,000 entries about 15 MB. */
 export class Vocabulary {
   private readonly byBytes = new Map<ByteString, number>();
   private readonly byId: (ByteString | undefined)[] = [];
