@@ -187,7 +187,9 @@ export class Chat {
 
   /** Every choice is a turn. One that the engine had finished is complete, whatever became of the others. */
   private async record(exchange: Exchange, routed: RoutedResponse, ending: StreamEnding): Promise<void> {
-    const { skipped, turnIds, prompt } = exchange;
+    const { skipped, turnIds, prompt, sessionId } = exchange;
+    const messages = ending.answers.map(({ message }) => message);
+    this.conversations.given(prompt, sessionId, messages);
     this.limits.charge(callerOf(exchange.reply.request), ending.answers[0]);
     if (skipped !== null) return this.metrics.skip(skipped);
     const turns = ending.answers.map((answer, index): EndedTurn => {

@@ -2,20 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Log } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
+import { openTurnKey } from './core/canonical-conversation';
 import { continuationsOf } from './core/continuations';
 import type { ChatRequest } from './core/request-check';
-import { attemptHash, type PrefixIdentity } from './core/request-identity';
+import { attemptHash, exchangeHash, type PrefixIdentity } from './core/request-identity';
 import { Redaction } from './redaction';
 import { TurnJournal } from './turn-journal';
 
-/** Requests and conversations that this gateway remembers. */
+/** Entries that this gateway remembers, two or three a request. */
 const REMEMBERED = 40_000;
+/** Hex digits of a hash that an entry keeps: enough to tell all apart. */
+const KEPT_DIGITS = 20;
 
 /** Writes down what a request says about the turns before it: which answers it continues, and that a session is over. */
 @Injectable()
 export class Conversations {
-  /** Oldest first: requests by their id, and what was asked in a session. */
-  private readonly seen = new Set<string>();
+  /** Oldest first: what was asked in a session, and in which session and context each answer and exchange was given. */
+  private readonly memory = new Set<string>();
 
   constructor(
     private readonly journal: TurnJournal,
@@ -26,24 +29,34 @@ export class Conversations {
   /** Runs beside the engine's call; a request is never delayed or refused by it. Never throws. */
   async continue(request: ChatRequest, identities: readonly PrefixIdentity[], sessionId: string | null): Promise<void> {
     const last = identities.at(-1)!;
-    const id = sha256(`${sessionId ?? ''}\n${attemptHash(last, sha256)}`);
-    const isRepeated = this.seen.has(id);
-    this.remember(id);
-    const asked = (conversation: string): string => `${sessionId} ${conversation}`;
-    if (sessionId !== null) this.remember(asked(last.conversation));
-    const wasAsked = (conversation: string): boolean => this.seen.has(asked(conversation));
-    const found = continuationsOf(request, identities, sessionId === null ? null : wasAsked, sha256);
+    if (sessionId !== null) this.remember(entryOf(sessionId, 'asked', last.conversation));
+    const memory = {
+      wasAsked: (conversation: string) => this.memory.has(entryOf(sessionId, 'asked', conversation)),
+      wasGiven: (context: string, hash: string) => this.memory.has(entryOf(sessionId, context, hash)),
+    };
+    const found = continuationsOf(request, identities, sessionId !== null, memory, sha256);
     if (found.length === 0) return;
     const continuations = found.map((continuation) => ({
       ...continuation,
       texts: this.redaction.texts(continuation.texts),
     }));
+    const id = sha256(`${sessionId ?? ''}\n${attemptHash(last, sha256)}`);
     await this.journal
-      .record({ kind: 'continue', id, isRepeated, sessionId, continuations })
-      .catch((error: unknown) => {
-        this.seen.delete(id);
-        this.log.error('turn.continuation-lost', { error });
-      });
+      .record({ kind: 'continue', id, sessionId, continuations })
+      .catch((error: unknown) => this.log.error('turn.continuation-lost', { error }));
+  }
+
+  /** Remembers who was given these answers, captured or not: who continues one of them means no other conversation's turn. */
+  given(
+    prompt: PrefixIdentity,
+    sessionId: string | null,
+    messages: readonly Readonly<Record<string, unknown>>[],
+  ): void {
+    for (const message of messages) {
+      this.remember(entryOf(sessionId, prompt.context, openTurnKey(prompt.conversation, message, sha256)));
+      const exchange = sessionId === null ? null : exchangeHash(prompt, message, sha256);
+      if (exchange !== null) this.remember(entryOf(sessionId, prompt.context, exchange));
+    }
   }
 
   /** Closes the open turns of a session. What cannot be written down is found again by their expiry. */
@@ -55,8 +68,11 @@ export class Conversations {
 
   private remember(entry: string): void {
     // Anew at the end: what was seen lately is kept longest.
-    this.seen.delete(entry);
-    this.seen.add(entry);
-    if (this.seen.size > REMEMBERED) this.seen.delete(this.seen.values().next().value!);
+    this.memory.delete(entry);
+    this.memory.add(entry);
+    if (this.memory.size > REMEMBERED) this.memory.delete(this.memory.values().next().value!);
   }
 }
+
+const entryOf = (sessionId: string | null, ...hashes: string[]): string =>
+  [sessionId ?? '', ...hashes].map((part) => part.slice(0, KEPT_DIGITS)).join(' ');

@@ -53,7 +53,7 @@ export class TurnOperations {
   }
 
   private async continue(
-    { continuations, sessionId, id, isRepeated }: Extract<Operation, { kind: 'continue' }>,
+    { continuations, sessionId, id }: Extract<Operation, { kind: 'continue' }>,
     now: number,
   ): Promise<void> {
     const ending = (turn: OpenTurn, { texts }: Continuation): Ending => ({
@@ -63,17 +63,20 @@ export class TurnOperations {
       body: pairedBody(turn, texts),
     });
     const paired = await Promise.all(
-      continuations.map((continuation) =>
-        this.book.end(
-          continuation.key,
-          (turns) => turnToPair(turns, { id, sessionId, context: continuation.context, isRepeated }),
+      continuations.map((continuation) => {
+        const { key, context, isKnown } = continuation;
+        const request = { id, sessionId, context, isKnown };
+        return this.book.end(
+          key,
+          (turns) => turnToPair(turns, request),
           (turn) => ending(turn, continuation),
-        ),
-      ),
+        );
+      }),
     );
     const edited = continuations.filter((continuation) => continuation.edited);
     if (sessionId === null || edited.length === 0 || paired.some((turn) => turn !== null)) return;
     const turns = await this.book.sessions.read(sessionId);
+    // The newest alone: what an edited history holds before it may be of another conversation.
     for (const continuation of edited) {
       const meant = editedTurn(turns, continuation.edited!, continuation.context);
       if (!meant) continue;
@@ -82,6 +85,7 @@ export class TurnOperations {
         (open) => open.find(({ turnId }) => turnId === meant.turnId) ?? null,
         (turn) => ending(turn, continuation),
       );
+      return;
     }
   }
 }

@@ -94,24 +94,31 @@ describe('turnToPair', () => {
       expected: undefined,
     },
   ])('$why', ({ turns, session, expected }) => {
-    const request = { id: 'r', sessionId: session, context: 'c', isRepeated: false };
+    const request = { id: 'r', sessionId: session, context: 'c', isKnown: false };
     expect(turnToPair(turns, request)?.turnId).toBe(expected);
   });
 });
 
+describe('an answer that is known to have been given in this session and context', () => {
+  const known = (sessionId: string | null): string | undefined =>
+    turnToPair([turn('1', null, 'x'), turn('2', 'a', 'c'), turn('3', null, 'c'), turn('4', 'b', 'c')], {
+      id: 'r',
+      sessionId,
+      context: 'c',
+      isKnown: true,
+    })?.turnId;
+  it('is continued only there', () => {
+    expect([known(null), known('a'), known('z')]).toEqual(['3', '2', undefined]);
+  });
+});
+
 describe('a request that comes again', () => {
-  const request = { id: 'r', sessionId: null, context: 'c', isRepeated: true };
+  const request = { id: 'r', sessionId: null, context: 'c', isKnown: true };
   it('is left nothing that was open when it came first, and that another request may still continue', () => {
     const [first, ...rest] = withEndings([turn('1'), turn('2')], turn('1'), paired('r'));
     expect(first!.ending?.kind).toBe('paired');
-    expect(turnToPair(rest, { ...request, isRepeated: false })).toBeNull();
+    expect(turnToPair(rest, request)).toBeNull();
     expect(turnToPair(rest, { ...request, id: 's' })?.turnId).toBe('2');
-  });
-  it('is left nothing of another context', () => {
-    const other = [turn('1', null, 'x')];
-    expect(turnToPair(other, request)).toBeNull();
-    expect(turnToPair(other, { ...request, isRepeated: false })?.turnId).toBe('1');
-    expect(turnToPair([turn('1')], request)?.turnId).toBe('1');
   });
   it('a turn remembers the latest that passed it by', () => {
     const passed = Array.from({ length: 20 }, (_, index) => `r${index}`).reduce<readonly OpenTurn[]>(
@@ -149,6 +156,13 @@ describe('editedTurn', () => {
     { why: 'another exchange', turns: [known('1', { exchange: 'f' })], length: 3, expected: undefined },
     { why: 'another context, no shorter', turns: [known('1', { context: 'd' })], length: 3, expected: undefined },
     { why: 'a summary in the system message', turns: [known('1', { context: 'd' })], length: 1, expected: '1' },
+    {
+      why: 'an exchange known from its own context',
+      turns: [known('1', { context: 'd' })],
+      length: 1,
+      isKnown: true,
+      expected: undefined,
+    },
     { why: 'two that could be meant', turns: [known('1'), known('2')], length: 3, expected: undefined },
     {
       why: 'choices of one request with the same text',
@@ -156,8 +170,8 @@ describe('editedTurn', () => {
       length: 3,
       expected: '1',
     },
-  ])('$why', ({ turns, length, expected }) => {
-    expect(editedTurn(turns, { exchange: 'e', length }, 'c')?.turnId).toBe(expected);
+  ])('$why', ({ turns, length, isKnown = false, expected }) => {
+    expect(editedTurn(turns, { exchange: 'e', length, isKnown }, 'c')?.turnId).toBe(expected);
   });
 });
 

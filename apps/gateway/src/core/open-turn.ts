@@ -82,8 +82,8 @@ export interface ContinuingRequest {
   readonly sessionId: string | null;
   /** Hash of what stands around the conversation before the answer. */
   readonly context: string;
-  /** The request came before. */
-  readonly isRepeated: boolean;
+  /** The answer is known to have been given in this session and context. */
+  readonly isKnown: boolean;
 }
 
 /**
@@ -96,31 +96,36 @@ export interface ContinuingRequest {
  *   none                any              yes
  *   X                   Y                no: the client says that these are two conversations
  *
- * A request that comes again, as a retry or for another answer, has continued its turn before. It is left nothing that was open
- * then, and nothing of another context.
+ * Where the answer is known to have been given in this session and context, a turn of another one is another conversation: the
+ * one that is meant is continued already, or was never captured. A request that comes again, as a retry or for another answer,
+ * is left nothing that was open when it came first.
  */
 export function turnToPair(turns: OpenTurns, request: ContinuingRequest): OpenTurn | null {
-  const { sessionId } = request;
+  const { id, sessionId, context, isKnown } = request;
   const isOwn = (turn: OpenTurn): boolean => turn.sessionId === sessionId;
   const open = turns.filter(
     (turn) =>
       turn.ending === null &&
       (sessionId === null || turn.sessionId === null || isOwn(turn)) &&
-      !turn.passedBy?.includes(request.id),
+      !turn.passedBy?.includes(id),
   );
-  const inContext = open.filter((turn) => turn.context === request.context);
-  const preferred = inContext.length > 0 || request.isRepeated ? inContext : open;
+  const inContext = open.filter((turn) => turn.context === context);
+  if (isKnown) return inContext.find(isOwn) ?? null;
+  const preferred = inContext.length > 0 ? inContext : open;
   return preferred.find(isOwn) ?? preferred[0] ?? null;
 }
 
 /**
  * The one turn of its session that a request continues although no key matches: the history before it was compacted or edited,
  * but the answer and the message that it answers are still there. One whose context differs can only be meant where the history
- * has become shorter. `null` when two requests of the session could be meant.
+ * has become shorter, and where the exchange is not known from the request's own context. `null` when two requests of the session
+ * could be meant.
  */
 export function editedTurn(turns: readonly SessionTurn[], edited: EditedHistory, context: string): SessionTurn | null {
   const meant = turns.filter(
-    (turn) => turn.exchange === edited.exchange && (turn.context === context || edited.length < turn.length),
+    (turn) =>
+      turn.exchange === edited.exchange &&
+      (turn.context === context || (!edited.isKnown && edited.length < turn.length)),
   );
   const [oldest] = meant;
   return oldest && meant.every(({ attempt }) => attempt === oldest.attempt) ? oldest : null;
@@ -130,6 +135,8 @@ export function editedTurn(turns: readonly SessionTurn[], edited: EditedHistory,
 export interface EditedHistory {
   readonly exchange: string;
   readonly length: number;
+  /** The exchange is known from this session and context. */
+  readonly isKnown: boolean;
 }
 
 /** Writes the ending of one turn; the first one written stays. */

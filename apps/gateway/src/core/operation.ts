@@ -8,6 +8,8 @@ export interface Continuation {
   readonly texts: PairTexts;
   /** Hash of what stands around the conversation before the answer. */
   readonly context: string;
+  /** This gateway itself gave the answer in this session and context. */
+  readonly isKnown: boolean;
   /** `null` where only the key counts: there is no session, or the conversation before the answer was asked as it is. */
   readonly edited: EditedHistory | null;
 }
@@ -37,7 +39,6 @@ export type Operation =
       readonly kind: 'continue';
       /** Equal for the attempts of one request. */
       readonly id: string;
-      readonly isRepeated: boolean;
       readonly sessionId: string | null;
       readonly continuations: readonly Continuation[];
     }
