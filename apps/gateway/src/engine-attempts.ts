@@ -110,12 +110,13 @@ export class EngineAttempts {
       return { outcome, end: status === 200 ? null : { kind: 'status', status } };
     } catch (error) {
       const failure = engineError(error);
+      const kind = failureKind(failure);
       // A client that went away says nothing of the engine.
-      if (!signal.aborted) place.failed(failureKind(failure));
+      if (!signal.aborted) place.failed(kind);
       place.release();
       if (signal.aborted) throw failure;
-      this.log.warn('engine.unreachable', { engine: place.engine, error: failure });
-      return { outcome: failure, end: { kind: failureKind(failure) } };
+      this.log.warn('engine.failed', { engine: place.engine, kind, error: failure });
+      return { outcome: failure, end: { kind } };
     }
   }
 }
