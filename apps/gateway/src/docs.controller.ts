@@ -1,17 +1,20 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { openApi, openApiPage } from './core/open-api';
+import { openApi, type OpenApi } from './core/open-api/document';
+import { openApiPage } from './core/open-api/page';
+
+const page = openApiPage(openApi);
 
 /** The HTTP interface as OpenAPI 3.1, and as a page that loads nothing from elsewhere. */
-@Controller('docs')
+@Controller()
 export class DocsController {
-  @Get()
+  @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   page(): string {
-    return openApiPage();
+    return page;
   }
 
-  @Get('openapi.json')
-  json(): object {
+  @Get(['openapi.json', 'docs/openapi.json'])
+  json(): OpenApi {
     return openApi;
   }
 }
