@@ -74,7 +74,8 @@ describe('the openai dialect', () => {
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    return { status: response.status, text, turnId: response.headers.get('x-hindcast-turn-id')! };
+    const turnIds = response.headers.get('x-hindcast-turn-ids')?.split(',') ?? [];
+    return { status: response.status, text, turnId: response.headers.get('x-hindcast-turn-id')!, turnIds };
   }
   const reasonOf = async (turnId: string) => (await bus.messageOf('turnCaptured', turnId)).body.untrainable;
 
@@ -102,6 +103,21 @@ describe('the openai dialect', () => {
       expect([...capture.rolloutLogProbs]).toEqual(shown.map(({ logProb }) => Math.fround(logProb!)));
       expect(capture.header).toMatchObject({ dialect: 'openai', policyVersion: 0 });
     }
+  });
+
+  it('captures every choice; usage counts them together', async () => {
+    const [first, second] = [answerTo(ENGLISH, 'two'), answerTo('No.', 'two')];
+    engine.script = (call) => engine.answer(call, { ...first, others: [second] });
+    const { turnIds } = await chat({ messages: userSays('two'), n: 2 });
+    expect(turnIds).toHaveLength(2);
+    for (const [index, { tokens }] of [first, second].entries()) {
+      expect(await reasonOf(turnIds[index]!)).toBeNull();
+      expect([...(await bus.capture(turnIds[index]!))!.responseIds]).toEqual(tokens.map(({ id }) => id));
+    }
+    const usage = { prompt_tokens: first.promptIds!.length, completion_tokens: first.tokens.length };
+    engine.script = (call) => engine.answer(call, { ...first, others: [second], usage });
+    const refused = await chat({ messages: userSays('two'), n: 2 });
+    expect(await Promise.all(refused.turnIds.map(reasonOf))).toEqual(['length-mismatch', 'length-mismatch']);
   });
 
   describe('refuses, and serves', () => {
