@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -151,6 +151,8 @@ describe('a caller’s secrets', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hindcast-secrets-'));
+    const limited = { name: 'bob', sha256: sha256(`sk-${MARK}-limited`), requestsPerMinute: 1 };
+    writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [limited] }));
     nats = await startNatsServer();
     engine = await FakeEngine.start();
     engine.script = (call) => answerRoute(engine, call);
@@ -165,7 +167,7 @@ describe('a caller’s secrets', () => {
       NATS_URL: nats.url,
       POLICY_BASE_URL: tap.url,
       API_KEYS: `ann:${sha256(key)}`,
-      KEY_REQUESTS_PER_MINUTE: '60',
+      API_KEYS_FILE: join(folder, 'keys.json'),
       DATA_DIR: folder,
       LOG_LEVEL: 'trace',
     });
@@ -247,7 +249,9 @@ describe('a caller’s secrets', () => {
     engine.script = ({ response }) => response.writeHead(500).end('broken');
     expect((await chat({ messages: userSays('Hi') })).status).toBeGreaterThanOrEqual(500);
     engine.script = (failing) => answerRoute(engine, failing);
-    await eventually(async () => (await chat({ messages: userSays('Hi') }, { 'x-turn-type': 'side' })).status === 429);
+    const bob = { authorization: `Bearer sk-${MARK}-limited` };
+    expect((await chat({ messages: userSays('Hi') }, bob)).status).toBe(200);
+    expect((await chat({ messages: userSays('Hi') }, bob)).status).toBe(429);
 
     for (const [where, texts] of Object.entries({
       engine: [tap.text],
