@@ -1,6 +1,5 @@
 import { answerPositions, type Sha256 } from './canonical-conversation';
 import { pairTexts } from './judge-texts';
-import type { EditedHistory } from './open-turn';
 import type { Continuation } from './operation';
 import type { ChatRequest } from './request-check';
 import { exchangeHash, type PrefixIdentity } from './request-identity';
@@ -28,17 +27,19 @@ export function continuationsOf(
   sha256: Sha256,
 ): Continuation[] {
   const { messages } = request;
-  const editedAt = (index: number): EditedHistory | null => {
-    const before = identities[index]!;
-    if (!hasSession || memory.wasAsked(before.conversation)) return null;
-    const exchange = exchangeHash(before, messages[index]!, sha256);
-    if (exchange === null) return null;
-    return { exchange, length: before.length, isKnown: memory.wasGiven(before.context, exchange) };
-  };
   return answerPositions(messages).map((index) => {
+    const before = identities[index]!;
+    const { context, conversation, length } = before;
     const key = identities[index + 1]!.conversation;
-    const { context } = identities[index]!;
-    const texts = pairTexts(messages, index);
-    return { key, texts, context, isKnown: memory.wasGiven(context, key), edited: editedAt(index) };
+    const exchange = hasSession ? exchangeHash(before, messages[index]!, sha256) : null;
+    const isExchangeKnown = exchange !== null && memory.wasGiven(context, exchange);
+    return {
+      key,
+      texts: pairTexts(messages, index),
+      context,
+      isKnown: isExchangeKnown || memory.wasGiven(context, key),
+      edited:
+        exchange === null || memory.wasAsked(conversation) ? null : { exchange, length, isKnown: isExchangeKnown },
+    };
   });
 }

@@ -8,7 +8,7 @@ export interface Continuation {
   readonly texts: PairTexts;
   /** Hash of what stands around the conversation before the answer. */
   readonly context: string;
-  /** This gateway itself gave the answer in this session and context. */
+  /** This gateway itself gave the answer in this session and context, if in another conversation of the session. */
   readonly isKnown: boolean;
   /** `null` where only the key counts: there is no session, or the conversation before the answer was asked as it is. */
   readonly edited: EditedHistory | null;

@@ -1,0 +1,149 @@
+import * as fc from 'fast-check';
+import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { answerOf, FakeEngine } from './testing/fake-engine';
+import { BusReader, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
+
+interface Said {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  /** The turn that this answer is, where it may become one. */
+  readonly turnId: string | null;
+}
+
+/** Clients that share their words but differ in session, system message, or neither. */
+const KINDS = ['plain', 'own-session', 'own-system', 'shared-session'] as const;
+/** How a client spells the answers that it sends back. */
+const SPELLINGS: readonly ((content: string) => unknown)[] = [
+  (content) => content,
+  (content) => ` ${content}\n`,
+  (content) => [{ type: 'text', text: content }],
+  (content) => `<think>I wonder</think>${content}`,
+];
+
+const step = fc.record({
+  client: fc.nat({ max: 3 }),
+  action: fc.constantFrom('say', 'say', 'say', 'retry', 'regenerate', 'branch', 'restart', 'unseen', 'compact'),
+  /** From a small stock, so that conversations of several clients come to be the same. */
+  word: fc.nat({ max: 2 }),
+  answer: fc.nat({ max: 1 }),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+describe('pairing, whatever clients do', () => {
+  let nats: NatsServer;
+  let engine: FakeEngine;
+  let gateway: RunningGateway;
+  let bus: BusReader;
+  let runs = 0;
+
+  beforeAll(async () => {
+    nats = await startNatsServer();
+    engine = await FakeEngine.start();
+    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+    bus = await BusReader.connect(nats.url);
+    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await bus.close();
+    await engine.stop();
+    await nats.stop();
+  });
+
+  /** One client, and the truth about its conversations. */
+  class Client {
+    history: Said[] = [];
+    /** The conversation of each of its turns, with the answer. */
+    readonly turns = new Map<string, string>();
+    private answers = 0;
+    /** What followed each of its turns, in every request that it sent. */
+    readonly followed = new Map<string, string[]>();
+
+    constructor(
+      private readonly run: string,
+      private readonly index: number,
+      private readonly kind: (typeof KINDS)[number],
+    ) {}
+
+    async take({ action, word, answer }: Step): Promise<void> {
+      if (action === 'restart') this.history = [];
+      const isAnswered = this.history.at(-1)?.role === 'assistant';
+      if (action === 'regenerate' && isAnswered) this.history.pop();
+      else {
+        if (action === 'branch') this.history = this.history.slice(0, 2 * Math.floor(this.history.length / 4));
+        if (action === 'compact' && this.kind === 'own-session') this.history = this.history.slice(-2);
+        this.history.push({ role: 'user', content: `${this.run} word ${word}`, turnId: null });
+      }
+      // The first answer is lost on its way.
+      if (action === 'retry') {
+        await this.send(answer, false);
+        this.history.pop();
+      }
+      await this.send(answer, action === 'unseen');
+    }
+
+    /** Sends the conversation as it is and takes the answer in. */
+    private async send(answer: number, isUnseen: boolean): Promise<void> {
+      const spelling = SPELLINGS[(this.index + this.answers++) % SPELLINGS.length]!;
+      const isSystem = this.kind === 'own-system' || this.kind === 'shared-session';
+      const messages = [
+        ...(isSystem ? [{ role: 'system', content: `${this.run} client ${this.index}` }] : []),
+        ...this.history.map(({ role, content }) => ({
+          role,
+          content: role === 'assistant' ? spelling(content) : content,
+        })),
+      ];
+      const session = { 'own-session': `${this.run} ${this.index}`, 'shared-session': this.run }[this.kind as string];
+      this.note();
+      engine.script = (call) => engine.answer(call, answerOf(`answer ${answer}`));
+      const response = await gateway.chat({
+        messages,
+        ...(session !== undefined && { session_id: session }),
+        ...(isUnseen && { turn_type: 'side' }),
+      });
+      await response.text();
+      const turnId = response.headers.get('x-hindcast-turn-id');
+      this.history.push({ role: 'assistant', content: `answer ${answer}`, turnId });
+      if (turnId !== null) this.turns.set(turnId, stateOf(this.history));
+    }
+
+    /** A request shows what came after every turn in it; the same conversation asked anew is the same state. */
+    private note(): void {
+      this.history.forEach(({ role }, index) => {
+        if (role !== 'assistant' || index === this.history.length - 1) return;
+        const texts = JSON.stringify(this.history.slice(index + 1).map(({ content }) => content));
+        for (const state of [this.history[index]!.turnId, stateOf(this.history.slice(0, index + 1))])
+          if (state !== null) this.followed.set(state, [...(this.followed.get(state) ?? []), texts]);
+      });
+    }
+  }
+  const stateOf = (history: readonly Said[]): string => JSON.stringify(history.map(({ content }) => content));
+
+  it('D2 a next state is always what truly followed in the conversation of the client that got the answer', async () => {
+    let pairs = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), async (steps) => {
+        const run = `run ${runs++}`;
+        const clients = KINDS.map((kind, index) => new Client(run, index, kind));
+        for (const taken of steps) await clients[taken.client]!.take(taken);
+        // A pair that is made now comes after all of theirs.
+        const marker = new Client(`${run} marker`, 0, 'plain');
+        for (const action of ['say', 'say'] as const) await marker.take({ client: 0, action, word: 0, answer: 0 });
+        await bus.messageOf('turnPaired', marker.history[1]!.turnId!);
+
+        for (const { turnId, body } of await bus.messages('turnPaired')) {
+          const owner = clients.find(({ turns }) => turns.has(turnId!));
+          if (!owner) continue;
+          const texts = JSON.stringify(
+            body.nextState.map(({ text }) => text.replace(/^\s*(<think>.*<\/think>)?/, '').trim()),
+          );
+          const states = [turnId!, owner.turns.get(turnId!)!];
+          expect(states.flatMap((state) => owner.followed.get(state) ?? [])).toContain(texts);
+          pairs += 1;
+        }
+      }),
+      { numRuns: 25 },
+    );
+    expect(pairs).toBeGreaterThan(50);
+  });
+});
