@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, withLogContext } from '@hindcast/platform';
+import { CONFIG, type LogContext } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
@@ -42,6 +42,8 @@ interface Exchange {
   readonly skipped: SkipReason | null;
   /** Ids of the turns, by choice; of an answer that is no turn all the same. */
   readonly turnIds: readonly string[];
+  /** Of every line that is logged about it. */
+  readonly ids: LogContext;
   readonly reply: FastifyReply;
   readonly client: ClientConnection;
 }
@@ -83,23 +85,22 @@ export class Chat {
       prompt: identities.at(-1)!,
       skipped,
       turnIds,
+      ids: { sessionId, ...(skipped === null && { turnId: turnIds[0]! }) },
       reply,
       client: new ClientConnection(reply.raw),
     };
     const continued = skipped === 'no-consent' ? null : this.conversations.continue(request, identities, sessionId);
-    await withLogContext({ sessionId, ...(skipped === null && { turnId: turnIds[0]! }) }, async () => {
-      try {
-        await this.exchange(exchange);
-      } finally {
-        await continued;
-        if (fields.isLast && sessionId !== null)
-          await this.conversations.endSession(sessionId, 'the client ended the session');
-      }
-    });
+    try {
+      await this.exchange(exchange);
+    } finally {
+      await continued;
+      if (fields.isLast && sessionId !== null)
+        await this.conversations.endSession(sessionId, 'the client ended the session');
+    }
   }
 
   private async exchange(exchange: Exchange): Promise<void> {
-    const { call, request, sent, turnIds, client, reply } = exchange;
+    const { call, request, sent, turnIds, ids, client, reply } = exchange;
     const abort = new AbortController();
     let stream: AnswerStream | null = null;
     client.onGone(() => {
@@ -108,7 +109,7 @@ export class Chat {
     });
     let routed: RoutedResponse | null = null;
     try {
-      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal);
+      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal, { ids });
       routed = await send(sent.body);
       let refused = await this.refusal(routed);
       const plainer = refused && this.withoutLogProbs(sent, routed, refused);

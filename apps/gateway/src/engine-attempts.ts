@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, Log } from '@hindcast/platform';
+import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import type { EngineWish } from './core/engine-order';
 import { isRepeatable, retriesLeft, retryAfterMs, retryReason, retryWaitMs, type AttemptEnd } from './core/retry-rule';
@@ -28,6 +28,8 @@ export interface Errand {
   readonly model: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
+  /** Of the lines that are logged about it. */
+  readonly ids: LogContext | undefined;
 }
 
 /** What came of one attempt: what the caller gets if it was the last, and how it failed, `null` for an answer. */
@@ -65,7 +67,7 @@ export class EngineAttempts {
       if (attempt.end?.kind === 'cut') cuts++;
       const again = number <= retries ? this.again(attempt, number, cuts, wish, errand) : null;
       if (again === null) return accepted(attempt.outcome);
-      this.log.warn('engine.retry', { engine: place.engine, reason: again.reason, attempt: number });
+      this.log.warn('engine.retry', { ...errand.ids, engine: place.engine, reason: again.reason, attempt: number });
       this.metrics.retried(again.reason);
       await discard(attempt.outcome);
       await sleep(again.waitMs, undefined, { signal: errand.signal });
@@ -115,7 +117,7 @@ export class EngineAttempts {
       if (!signal.aborted) place.failed(kind);
       place.release();
       if (signal.aborted) throw failure;
-      this.log.warn('engine.failed', { engine: place.engine, kind, error: failure });
+      this.log.warn('engine.failed', { ...errand.ids, engine: place.engine, kind, error: failure });
       return { outcome: failure, end: { kind } };
     }
   }

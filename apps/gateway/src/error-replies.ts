@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, Log, httpErrorOf } from '@hindcast/platform';
+import { CONFIG, Log, httpErrorOf, type LogContext } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { EngineRefusal } from './answer-stream';
 import type { ClientConnection } from './client-connection';
@@ -16,6 +16,7 @@ export interface ErrorTarget {
   readonly call: { readonly format: ClientFormat };
   readonly reply: FastifyReply;
   readonly client: ClientConnection;
+  readonly ids?: LogContext;
 }
 
 /** Answers a chat request with an error, in the client's format. */
@@ -34,18 +35,18 @@ export class ErrorReplies {
   }
 
   /** The engine's error with its status, in OpenAI's shape. */
-  async passOn({ call, reply }: ErrorTarget, { response, model }: RoutedResponse, bytes: Buffer): Promise<void> {
+  async passOn({ call, reply, ids }: ErrorTarget, { response, model }: RoutedResponse, bytes: Buffer): Promise<void> {
     const { status, body } = engineErrorResponse(response.statusCode, this.withoutEngineKey(bytes.toString('utf8')));
     const retryAfter = response.headers['retry-after'];
     if (retryAfter) void reply.header('retry-after', String(retryAfter));
-    this.log.warn('engine.refused', { status: response.statusCode, model });
+    this.log.warn('engine.refused', { ...ids, status: response.statusCode, model });
     await this.send(reply, status, call.format.error(status, body));
   }
 
   /** No byte of an answer was sent yet. A hijacked reply is answered by hand. */
-  async refuse({ call, reply, client }: ErrorTarget, error: unknown): Promise<void> {
+  async refuse({ call, reply, client, ids }: ErrorTarget, error: unknown): Promise<void> {
     if (client.hasStarted) {
-      this.log.error('chat.broken', { error });
+      this.log.error('chat.broken', { ...ids, error });
       return void reply.raw.destroy();
     }
     const { status, body } =
@@ -54,7 +55,7 @@ export class ErrorReplies {
         : { status: httpErrorOf(error).status, body: JSON.stringify(httpErrorOf(error).body) };
     const isAway = error instanceof EnginesAway;
     const isOurs = isAway || error instanceof HindcastError || error instanceof EngineRefusal;
-    this.log[isOurs ? 'warn' : 'error']('chat.failed', { status, error });
+    this.log[isOurs ? 'warn' : 'error']('chat.failed', { ...ids, status, error });
     if (!reply.sent) {
       if (status === 503) void reply.header('retry-after', String(isAway ? error.retryAfterSeconds : 1));
       return this.send(reply, status, call.format.error(status, body));

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, Log } from '@hindcast/platform';
+import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { engineModelName } from './core/engine-request';
 import { adapterVersion, answeredVersion, fallbackAdapter, routeModel, type ListedModel } from './core/route-model';
@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly path?: string;
   /** The model named is the one to ask, listed or not; without a name the base model. Default: the current version answers for an unlisted one. */
   readonly onlyAsNamed?: boolean;
+  /** Of the lines that are logged about the call. */
+  readonly ids?: LogContext;
 }
 
 /** Decides which engine and model answer a request. */
@@ -40,7 +42,7 @@ export class PolicyRouter {
     body: object,
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-    { path = 'chat/completions', onlyAsNamed = false }: CallOptions = {},
+    { path = 'chat/completions', onlyAsNamed = false, ids }: CallOptions = {},
   ): Promise<RoutedResponse> {
     const [listed, { adapter, engines }] = await unlessAborted(
       Promise.all([this.models.listed(requested), this.policy.known()]),
@@ -53,7 +55,7 @@ export class PolicyRouter {
       route.asNamed === null
         ? { holders: new Set(engines.map((url) => url.replace(/\/+$/, ''))), onlyHolders: false }
         : { holders: this.models.holders(route.asNamed), onlyHolders: true };
-    const errand = { path, body, model, headers, signal };
+    const errand: Errand = { path, body, model, headers, signal, ids };
     const routed = await this.attempts.answer(wish, errand);
     const isMissing = !onlyAsNamed && (await this.isAdapterMissing(routed, signal));
     return isMissing ? this.fallBack(routed, errand) : routed;
@@ -93,7 +95,12 @@ export class PolicyRouter {
     const loaded = this.models.listedBy(missed.engine);
     const model = this.engineName(fallbackAdapter(loaded, missed.model), loaded);
     this.metrics.modelFallback();
-    this.log.warn('engine.adapter-missing', { engine: missed.engine, missing: missed.model, answering: model });
+    this.log.warn('engine.adapter-missing', {
+      ...errand.ids,
+      engine: missed.engine,
+      missing: missed.model,
+      answering: model,
+    });
     return this.attempts.once(missed.engine, { ...errand, model });
   }
 }

@@ -87,7 +87,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       } catch (error) {
         withdrawal.abort();
         if (error instanceof ContractViolation) throw error;
-        this.log.warn('turn.spooled', { kind: operation.kind, error });
+        this.log.warn('turn.spooled', { kind: operation.kind, turnId: turnIdOf(operation), error });
       }
     }
     await this.spool.append(operation, capture);
@@ -147,6 +147,9 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     await this.spool.remove(name);
   }
 }
+
+const turnIdOf = (operation: Operation): string | null =>
+  operation.kind === 'open' ? operation.turn.turnId : operation.kind === 'announce' ? operation.turnId : null;
 
 /** Rejects after `ms`, unless the answer has come by then and only waits to be read, as in a process that is busy. */
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
