@@ -203,6 +203,17 @@ describe.each(['vllm', 'sglang'] as const)('D16 capture from %s', (dialect) => {
       expect(await untrainable(asked)).toBe('prompt-mismatch');
     });
 
+    it('D30 a prompt that the request gives as ids must come back as it was', async () => {
+      for (const input_ids of [
+        [1, 2, 3],
+        [1, 2, 4],
+      ]) {
+        const body = { messages: userSays(`D30 ids ${stream} ${input_ids.join()}`), input_ids, stream };
+        const asked = await ask(body, { ...answerOf('one two'), promptIds: [1, 2, 3] });
+        expect(await untrainable(asked)).toBe(input_ids[2] === 3 ? null : 'prompt-mismatch');
+      }
+    });
+
     it.each([
       { why: 'a null', value: null },
       { why: 'the clamped −∞', value: -9999 },
