@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
 import { CONFIG, Log } from '@hindcast/platform';
@@ -22,7 +22,7 @@ import { TurnSweeper } from './turn-sweeper';
 /** Finish reasons of an engine that stopped without an answer. */
 const ABORTED = new Set(['abort', 'error']);
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 /** What is to be written down of one answer. */
 interface Draft {

@@ -14,7 +14,11 @@ export function checkDepth(body: unknown): void {
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_DEPTH)
       throw new HindcastError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`);
-    level = level.flatMap((value) => (Object.values(value) as unknown[]).filter(isObject));
+    const next: object[] = [];
+    for (const value of level)
+      for (const inner of Array.isArray(value) ? (value as unknown[]) : (Object.values(value) as unknown[]))
+        if (isObject(inner)) next.push(inner);
+    level = next;
   }
 }
 

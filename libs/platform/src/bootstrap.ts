@@ -151,16 +151,24 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
 
 function guardBodies(app: NestFastifyApplication): void {
   const server = app.getHttpAdapter().getInstance();
-  server.addHook('preValidation', async (request) => checkDepth(request.body));
+  // Hooks with callbacks: a promise for each of them and each request is not free.
+  server.addHook('preValidation', (request, _reply, done) => {
+    try {
+      checkDepth(request.body);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
   // A connection that is closed on a client in the middle of its body is reset, and the client never reads why. The rest of the body
   // is read and thrown away instead.
-  server.addHook('onSend', async (request, reply, payload) => {
-    if (reply.statusCode !== 413) return payload;
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode !== 413) return done(null, payload);
     reply.removeHeader('connection');
     const { raw } = request;
     const overdue = setTimeout(() => raw.destroy(), LINGER_MS).unref();
     raw.once('close', () => clearTimeout(overdue)).resume();
-    return payload;
+    done(null, payload);
   });
 }
 
@@ -188,10 +196,10 @@ function gateUntilStarted(app: NestFastifyApplication, state: { started: boolean
   app
     .getHttpAdapter()
     .getInstance()
-    .addHook('onRequest', async (request, reply) => {
-      if (state.started || /^\/(healthz|readyz|metrics)(\?|$)/.test(request.url)) return;
+    .addHook('onRequest', (request, reply, done) => {
+      if (state.started || /^\/(healthz|readyz|metrics)(\?|$)/.test(request.url)) return done();
       const body = openAiError(503, 'dependency-unavailable', 'the service is starting');
-      await reply.status(503).header('retry-after', '1').send(body);
+      void reply.status(503).header('retry-after', '1').send(body);
     });
 }
 
