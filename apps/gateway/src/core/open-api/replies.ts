@@ -15,7 +15,9 @@ export const turnIdHeader = {
 export const turnIdsHeader = {
   'x-hindcast-turn-ids': header('With several choices: the turn id of each, in order, separated by commas'),
 };
-const retryAfter = { 'retry-after': header('Seconds to wait before trying again', { type: 'string' }) };
+const retryAfter = {
+  'retry-after': header('Seconds to wait before trying again; of an engine’s error what the engine says'),
+};
 /** On every answer to a key that has such a limit. */
 const rateLimits = Object.fromEntries(
   ['requests', 'tokens'].flatMap((unit) => [
@@ -57,14 +59,16 @@ const schemas: Readonly<Record<Wording, Schema>> = {
   engine: { anyOf: [reference('Error'), reference('EngineError')] },
   messages: reference('MessagesError'),
 };
-const MAY_WAIT = new Set(['429', '503', '4XX', '5XX']);
+/** What Hindcast's own errors say when to try again at. */
+const MAY_WAIT = new Set(['429', '503']);
 
 export const errors = (wording: Wording, meanings: Readonly<Record<string, string>>): Replies =>
   Object.fromEntries(
-    Object.entries(meanings).map(([status, description]) => [
-      status,
-      json(description, schemas[wording], MAY_WAIT.has(status) ? retryAfter : {}),
-    ]),
+    Object.entries(meanings).map(([status, description]) => {
+      // An engine may say it with any error.
+      const waits = MAY_WAIT.has(status) || (wording !== 'own' && status !== '401');
+      return [status, json(description, schemas[wording], waits ? retryAfter : {})];
+    }),
   );
 
 /** What any path behind a key may answer. */
