@@ -119,6 +119,8 @@ describe('several choices', () => {
     for (const turnId of first.turns) expect((await bus.messageOf('turnClosed', turnId)).body.detail).toMatch(/^by /);
     await gateway.chat({ messages: userSays('retry?', 'b', 'and?'), session_id: 'choices', turn_type: 'side' });
     await bus.messageOf('turnPaired', second.turns[1]!);
+    const rest = await bus.messageOf('turnClosed', second.turns[0]!);
+    expect(rest.body.detail).toBe(`by choice ${second.turns[1]}`);
   });
 
   it('usage is the total of the choices: a token swallowed in one of them makes none trainable', async () => {
