@@ -216,7 +216,7 @@ describe('several engines', () => {
       await brokenBy(fails(500), 1);
       await brokenBy((call) => engines[0]!.answer(call, answerOf('fine')), 1);
       await brokenBy(fails(500), 1);
-      for (const status of [400, 501, 404]) await brokenBy(fails(status), 1);
+      for (const status of [400, 404, 501]) await brokenBy(fails(status), 1);
       await brokenBy(fails(500), 1);
       expect(await gateway.metric('engine_breaker')).toBe(0);
     });
