@@ -1,8 +1,9 @@
-import { Body, Controller, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Post, Req, Res, UseGuards, type RawBodyRequest } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
 import { Chat } from './chat';
 import { chatFormat } from './core/client-format';
+import { withSource } from './core/exact-numbers';
 
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
@@ -13,9 +14,10 @@ export class ChatController {
   async complete(
     @Tenant() tenant: string,
     @Body() body: unknown,
-    @Req() request: FastifyRequest,
+    @Req() request: RawBodyRequest<FastifyRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.chat.answer({ tenant, body, headers: request.headers, format: chatFormat }, reply);
+    const sourced = withSource(body, request.rawBody);
+    await this.chat.answer({ tenant, body: sourced, headers: request.headers, format: chatFormat }, reply);
   }
 }

@@ -4,6 +4,7 @@ import { CONFIG } from '@hindcast/platform';
 import { Agent, errors, request, type Dispatcher } from 'undici';
 import type { GatewayConfig } from './config';
 import type { FailureKind } from './core/circuit';
+import { exactJson } from './core/exact-numbers';
 import type { ListedModel } from './core/route-model';
 
 /** Headers of a client that an engine may see. Everything else stops here: keys, cookies, session ids. */
@@ -52,7 +53,7 @@ export class EngineClient implements OnApplicationShutdown {
         method: 'POST',
         signal,
         headers: { ...this.headers(headers), 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+        body: exactJson(body as Readonly<Record<string, unknown>>),
       });
     } catch (error) {
       throw engineError(error);

@@ -1,7 +1,10 @@
-import { Body, Controller, Post, Res, UseGuards } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Post, Req, Res, UseGuards, type RawBodyRequest } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from './api-key.guard';
+import { withSource } from './core/exact-numbers';
 import { PassThrough } from './pass-through';
+
+type Sourced = RawBodyRequest<FastifyRequest>;
 
 /** Routes that are the engine's own: handed on, never captured. */
 @Controller('v1')
@@ -10,12 +13,12 @@ export class PassThroughController {
   constructor(private readonly passThrough: PassThrough) {}
 
   @Post('completions')
-  async completions(@Body() body: unknown, @Res() reply: FastifyReply): Promise<void> {
-    await this.passThrough.answer('completions', body, reply);
+  async completions(@Body() body: unknown, @Req() request: Sourced, @Res() reply: FastifyReply): Promise<void> {
+    await this.passThrough.answer('completions', withSource(body, request.rawBody), reply);
   }
 
   @Post('embeddings')
-  async embeddings(@Body() body: unknown, @Res() reply: FastifyReply): Promise<void> {
-    await this.passThrough.answer('embeddings', body, reply);
+  async embeddings(@Body() body: unknown, @Req() request: Sourced, @Res() reply: FastifyReply): Promise<void> {
+    await this.passThrough.answer('embeddings', withSource(body, request.rawBody), reply);
   }
 }

@@ -249,6 +249,22 @@ describe.each(['vllm', 'sglang', 'openai'] as const)('request fields on their wa
     expect(body['stream_options']).toEqual(sent ?? given);
   });
 
+  it('whole numbers beyond 2^53 arrive as they were written', async () => {
+    engine.calls.length = 0;
+    const seed = '"seed":9223372036854775807';
+    const limit = '"tools":[{"type":"function","function":{"name":"f","parameters":{"maximum":9007199254740993}}}]';
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"messages":${JSON.stringify(messages)},${seed},${limit}}`,
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(engine.calls[0]!.text).toContain(seed);
+    expect(engine.calls[0]!.text).toContain(limit);
+    expect(engine.calls[0]!.body).toMatchObject({ messages, logprobs: true });
+  });
+
   it('the fields of our own stop here', async () => {
     const own = { session_id: 's', session_done: true, turn_type: 'main' };
     expect(Object.keys(await sentFor({ messages, ...own }))).not.toEqual(

@@ -142,7 +142,8 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
       imports: [PlatformModule.forApp(options.app, options.config), options.module],
     } as DynamicModule,
     adapter,
-    { logger: new NestLog(log), abortOnError: false },
+    // The parser reads a buffer in any case; handlers may look at it.
+    { logger: new NestLog(log), abortOnError: false, rawBody: true },
   );
   app.useGlobalFilters(new ErrorFilter(app.get(Log)));
   guardBodies(app);

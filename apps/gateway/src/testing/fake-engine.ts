@@ -12,6 +12,8 @@ export interface EngineCall {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly rawHeaders: string;
+  /** The body as it came. */
+  readonly text: string;
   readonly body: Record<string, unknown>;
   readonly response: ServerResponse;
   /** Resolves when the gateway closed the connection before the answer was over. */
@@ -83,6 +85,7 @@ export class FakeEngine {
       path: request.url ?? '',
       headers: request.headers,
       rawHeaders: request.rawHeaders.join('\n'),
+      text,
       body: JSON.parse(text) as Record<string, unknown>,
       response,
       aborted,

@@ -1,0 +1,36 @@
+import { exactJson, sourceText } from './exact-numbers';
+
+const parsed = (text: string): Record<string, unknown> & { [sourceText]: () => string } => ({
+  ...(JSON.parse(text) as object),
+  [sourceText]: () => text,
+});
+
+describe('exactJson', () => {
+  it.each([
+    { why: 'a 64-bit seed', text: '{"seed":9223372036854775807,"n":1}', out: '{"seed":9223372036854775807,"n":1}' },
+    {
+      why: 'a limit deep in a tool, its spelling with it',
+      text: '{"a":1, "tools": [ {"max": -9007199254740993, "min": 0.0} ]}',
+      out: '{"a":1,"tools":[ {"max": -9007199254740993, "min": 0.0} ]}',
+    },
+    {
+      why: 'nothing inexact: written anew',
+      text: '{ "a": 1.0, "b": "9223372036854775807" }',
+      out: '{"a":1,"b":"9223372036854775807"}',
+    },
+    { why: 'the last of a name', text: '{"s":9007199254740993,"s":9007199254740995}', out: '{"s":9007199254740995}' },
+    { why: 'a name with escapes', text: '{"s\\u0065ed":9007199254740993}', out: '{"seed":9007199254740993}' },
+    { why: 'a large round number', text: '{"s":1e300}', out: '{"s":1e300}' },
+  ])('$why', ({ text, out }) => expect(exactJson(parsed(text))).toBe(out));
+
+  it('members that were set or removed on the way', () => {
+    const { gone: _, ...body } = parsed('{"gone":9007199254740993,"seed":9007199254740993,"o":{"a":9007199254740993}}');
+    expect(exactJson({ ...body, o: { a: 2 ** 53, b: true }, model: 'm' })).toBe(
+      '{"seed":9007199254740993,"o":{"a":9007199254740992,"b":true},"model":"m"}',
+    );
+  });
+
+  it('a request without its text goes as JavaScript writes it', () => {
+    expect(exactJson({ seed: 2 ** 60, nothing: undefined })).toBe(JSON.stringify({ seed: 2 ** 60 }));
+  });
+});
