@@ -1,6 +1,7 @@
 /** What a page of an allowed origin may read of an answer, beside what every page may. */
 const EXPOSED = [
   'x-hindcast-turn-id',
+  'x-hindcast-turn-ids',
   ...['requests', 'tokens'].flatMap((unit) =>
     ['limit', 'remaining', 'reset'].map((kind) => `x-ratelimit-${kind}-${unit}`),
   ),
