@@ -128,6 +128,12 @@ const play = (events: readonly TurnEvent[]): Turn => {
   return turn!;
 };
 
+test('counts that are not known stay unknown, they are not 0', () => {
+  const uncounted = { ...captured, promptTokens: null, completionTokens: null } satisfies TurnEvent;
+  expect(play([uncounted])).toMatchObject({ promptTokens: null, completionTokens: null });
+  expect(play([captured])).toMatchObject({ promptTokens: 10, completionTokens: 5 });
+});
+
 test.each(histories)('$why: $ending', ({ events, ending, case: gateCase, reason }) => {
   expect(play(events)).toMatchObject({ ending, case: gateCase, reason });
 });
