@@ -1,6 +1,7 @@
 import { Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { shownKeys, type Caller } from './core/api-keys';
 import { rateLimitHeaders, retryAfterSeconds } from './core/rate-limit';
 import { KeyLimits } from './key-limits';
@@ -17,6 +18,9 @@ export const LIMITED_ROUTES = new Set([
   '/v1/responses',
   '/v1/messages',
 ]);
+
+/** What an API key is needed for. */
+const GUARDED = /^\/v1\//;
 
 const callers = new WeakMap<FastifyRequest, Caller>();
 
@@ -35,13 +39,20 @@ export class ApiKeyGuard implements CanActivate {
   constructor(
     private readonly ring: KeyRing,
     private readonly limits: KeyLimits,
-  ) {}
+    host: HttpAdapterHost,
+  ) {
+    // Before the body is read: who has no key does not get to fill the memory.
+    host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', async (request) => {
+      if (request.method !== 'OPTIONS' && !request.is404 && GUARDED.test(request.url))
+        callers.set(request, this.caller(request.headers));
+    });
+  }
 
   /** @throws HindcastError `unauthorized` or `rate-limited` */
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const caller = this.caller(request.headers);
+    const caller = callers.get(request) ?? this.caller(request.headers);
     callers.set(request, caller);
     if (LIMITED_ROUTES.has(request.routeOptions.url ?? '')) this.admit(caller, http.getResponse<FastifyReply>());
     return true;

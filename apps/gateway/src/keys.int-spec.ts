@@ -389,3 +389,23 @@ describe('CORS', () => {
     expect(() => parseConfig('gateway', GatewayConfig, { CORS_ORIGINS: origins })).toThrow(/CORS_ORIGINS: an origin/);
   });
 });
+
+describe('a caller without a key', () => {
+  it.each([
+    { reason: 'no JSON', body: '{', type: 'application/json' },
+    { reason: 'larger than any body may be', body: 'x'.repeat(3_000), type: 'application/json' },
+    { reason: 'of no known type', body: 'x', type: 'application/xml' },
+  ])('is refused before its body is read: $reason', async ({ body, type }) => {
+    const gateway = await start({ API_KEYS: `ann:${sha256('anns')}`, MAX_BODY_BYTES: '1000' });
+    for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/feedback']) {
+      const response = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      });
+      expect(response.status).toBe(401);
+      expect(((await response.json()) as { error: { message: string } }).error.message).toMatch(/API key/);
+    }
+    expect((await fetch(`${gateway.url}/v1/nothing`)).status).toBe(404);
+  });
+});
