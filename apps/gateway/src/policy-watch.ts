@@ -17,6 +17,7 @@ const RE_READ_MS = 5_000;
 export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   current: CurrentPolicy;
   private stopped = false;
+  private stopWatch: () => void = () => undefined;
   private isRead: () => void = () => undefined;
   private readonly firstRead = new Promise<void>((resolve) => (this.isRead = resolve));
 
@@ -38,6 +39,8 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.stopped = true;
+    // Its heartbeat timer would outlive the connection.
+    this.stopWatch();
   }
 
   /** The current version, once it was read; a gateway that just started must not answer with an old one. */
@@ -59,6 +62,8 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
         await this.nats.whenConnected();
         const kv = await this.access.kv('policy');
         const watch = await kv.watch({ key: 'current' });
+        this.stopWatch = () => watch.stop();
+        if (this.stopped) watch.stop();
         const reading = this.reRead(kv, () => watch.stop());
         for await (const entry of watch) if (entry.operation === 'PUT') this.accept(readJson(entry));
         await reading;
