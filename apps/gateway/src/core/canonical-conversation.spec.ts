@@ -98,6 +98,14 @@ describe('canonicalMessage', () => {
     );
   });
 
+  it('survives content of any depth', () => {
+    const deep = JSON.parse('['.repeat(5_000) + ']'.repeat(5_000)) as unknown;
+    expect(canonicalMessage({ role: 'user', content: [deep] })).toContain('…');
+    expect(
+      canonicalMessage({ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: deep } }] }),
+    ).toContain('f');
+  });
+
   it('canonicalJson sorts keys only', () => {
     expect(canonicalJson({ b: [2, { d: 1, c: null }], a: 'x' })).toBe('{"a":"x","b":[2,{"c":null,"d":1}]}');
   });

@@ -6,17 +6,21 @@ export type Sha256 = (text: string) => string;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Deeper than any client writes, and short of what the stack bears. What is below counts as one and the same. */
+const MAX_DEPTH = 500;
+
 /** Key order and number spelling do not matter; array order does. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > MAX_DEPTH) return '"…"';
+  if (Array.isArray(value)) return `[${value.map((entry) => canonicalJson(entry, depth + 1)).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';
   const members = Object.keys(value)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`);
   return `{${members.join(',')}}`;
 }
 
-/** Tool arguments as canonical JSON; text that is not JSON, or too deep to walk, as it is. */
+/** Tool arguments as canonical JSON; text that is not JSON as it is. */
 function canonicalArguments(value: unknown): string {
   if (typeof value !== 'string') return canonicalJson(value ?? {});
   try {
