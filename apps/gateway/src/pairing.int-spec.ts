@@ -1,5 +1,6 @@
 import type { LedgerStatus, TurnStory } from '@hindcast/contracts';
 import { queries } from '@hindcast/contracts';
+import { Log } from '@hindcast/platform';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { answerOf, FakeEngine, sendJson } from './testing/fake-engine';
 import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
@@ -129,7 +130,7 @@ describe('pairing, sessions, feedback, versions', () => {
     ]);
   });
 
-  it('a side request is not captured, and gives the next state', async () => {
+  it('D1 a side request is not captured, which a counter says, and gives the next state', async () => {
     const turnId = await ask(userSays('main one'));
     const response = await gateway.chat({ messages: continued('main one'), turn_type: 'side' });
     await response.text();
@@ -194,6 +195,27 @@ describe('pairing, sessions, feedback, versions', () => {
     expect(await gateway.metric('turns_untrainable_total', reason)).toBe(1);
   });
 
+  it('D10 456 ids with 812 log-probs are refused with both numbers, the turn and its session', async () => {
+    const logged = jest.spyOn(Log.prototype, 'info');
+    const tokens = Array.from({ length: 812 }, (_, id) => ({ text: 'a', id, logProb: -1 }));
+    engine.script = (call) => {
+      const whole = engine.whole(call, { tokens }) as { choices: { token_ids: number[] }[] };
+      whole.choices[0]!.token_ids.length = 456;
+      sendJson(call.response, 200, whole);
+    };
+    const turnId = await ask(userSays('two lengths'), { 'x-session-id': 'lengths' });
+    const { body } = await bus.messageOf('turnCaptured', turnId);
+    expect(body.untrainable).toBe('length-mismatch');
+    expect(logged).toHaveBeenCalledWith('turn.untrainable', {
+      turnId,
+      sessionId: body.sessionId,
+      reason: 'length-mismatch',
+      detail: '456 ids, 812 log-probs',
+    });
+    expect(body.sessionId).toMatch(/^[0-9a-f]{32}$/);
+    logged.mockRestore();
+  });
+
   it('D26 an answer sampled at another temperature is untrainable; SAMPLING=force samples at 1', async () => {
     const response = await gateway.chat({ messages: userSays('warm'), temperature: 0.6 });
     const turnId = response.headers.get('x-hindcast-turn-id')!;
@@ -256,7 +278,7 @@ describe('pairing, sessions, feedback, versions', () => {
     const books: LedgerStatus = {
       turns: { captured: 3, paired: 3, untrainable: 0, expired: 0, superseded: 0, failed: 0, open: 0 },
       cases: { opdRl: 1, opd: 1, rl: 1, drop: 0, deciding: 0 },
-      reasons: {},
+      reasons: { stale: 1, 'no-token-ids': 2 },
       waitingSamples: 3,
       samplesTrained: 0,
       steps: 0,
@@ -292,7 +314,8 @@ describe('pairing, sessions, feedback, versions', () => {
       waitingSamples: 3,
       batchSize: 16,
       policyVersion: 0,
-      cases: { rl: 1 },
+      cases: { opdRl: 1, opd: 1, rl: 1, drop: 0 },
+      reasons: { stale: 1, 'no-token-ids': 2 },
     });
     expect(await get(`/v1/turns/${turnId}`)).toMatchObject({ turnId, state: 'open' });
 

@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe('vllm', () => {
-  it('loads under a new name, never in place', async () => {
+  it('D31: loads under a new name, never in place', async () => {
     replies = [{ body: "Success: LoRA adapter 'x' added successfully." }];
     await client('vllm').loadAdapter('x', '/policies/v000001');
     expect(calls).toEqual([

@@ -1,4 +1,4 @@
-import type { BodyOf } from '@hindcast/contracts';
+import { PairedTurn, type BodyOf } from '@hindcast/contracts';
 import { evalPrompt, hintPrompt } from './prompts';
 
 const turn: BodyOf<'turnPaired'> = {
@@ -37,6 +37,14 @@ it('D18: bounds every part and says so', () => {
   expect(user.length).toBeLessThan(25_000);
   expect(user.match(/characters cut/g)!.length).toBeGreaterThanOrEqual(3);
 });
+
+it.each(['promptIds', 'responseIds', 'rolloutLogProbs', 'logprobs'])(
+  'D18: there is no room for %s in what a judge is given',
+  (name) => {
+    expect(PairedTurn.safeParse(turn).success).toBe(true);
+    expect(PairedTurn.safeParse({ ...turn, [name]: [1] }).success).toBe(false);
+  },
+);
 
 it('the eval prompt counts a change request as a failure; the hint prompt asks for hindsight only', () => {
   expect(evalPrompt(turn, 'm').system).toMatch(/not a new task/);
