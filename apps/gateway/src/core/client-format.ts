@@ -46,7 +46,7 @@ const dataEvent = (data: string): Uint8Array => new TextEncoder().encode(`data: 
 export const chatFormat: ClientFormat = {
   responseId: () => null,
   error: (_, body) => body,
-  whole: (bytes, _, asked) => Buffer.from(stripFields(bytes.toString('latin1'), asked, false), 'latin1'),
+  whole: (bytes, _, asked) => Buffer.from(stripFields(bytes, asked, false)),
   stream: (asked) => ({
     chunk: (event, chunk) => {
       const raw = stripEvent(event, chunk, asked);

@@ -1,4 +1,4 @@
-import { cutPlaces, type CutRule } from './json-cut';
+import { CutPlan, cutPlaces, type CutMember } from './json-cut';
 
 type Json = Record<string, unknown>;
 
@@ -8,7 +8,8 @@ export const sourceText = Symbol('sourceText');
 /** The parsed body of an HTTP request, with the text that it was parsed from. */
 export function withSource(body: unknown, bytes: Buffer | undefined): unknown {
   if (!isObject(body) || Array.isArray(body) || !bytes) return body;
-  return Object.assign(body, { [sourceText]: () => bytes.toString('utf8') });
+  // The parser passes over a byte-order mark.
+  return Object.assign(body, { [sourceText]: () => bytes.toString('utf8').replace(/^\ufeff/, '') });
 }
 
 /**
@@ -52,12 +53,14 @@ function holdsInexact(value: unknown): boolean {
 /** How the text spells the top-level members of these names; the last of a name counts, as it does to `JSON.parse`. */
 function writtenAs(text: string, names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const note =
-    (name: string): CutRule =>
-    (_, start, end) => {
-      found.set(name, text.slice(start, end));
+  const json = Buffer.from(text);
+  const noted = (name: string): CutMember => ({
+    name,
+    cut: (_, start, end) => {
+      found.set(name, json.toString('utf8', start, end));
       return false;
-    };
-  cutPlaces(text, 0, text.length, { cut: new Map(names.map((name) => [name, note(name)])), into: new Map() });
+    },
+  });
+  cutPlaces(json, 0, json.length, new CutPlan(names.map(noted)));
   return found;
 }

@@ -1,50 +1,94 @@
-/** Whether a member goes, by the text of its value: `text.slice(start, end)`. */
-export type CutRule = (text: string, start: number, end: number) => boolean;
+/** Whether a member goes, by the bytes of its value: those from `start` to `end`. */
+export type CutRule = (bytes: Uint8Array, start: number, end: number) => boolean;
 
-/** Which members of an object go, by name, and in which of the others, or in the objects of which arrays, to go on looking. */
-export interface CutPlan {
-  readonly cut: ReadonlyMap<string, CutRule>;
-  readonly into: ReadonlyMap<string, CutPlan>;
+/** A member that goes, or whose value, an object or an array of objects, is looked into. */
+export interface CutMember {
+  readonly name: string;
+  readonly cut?: CutRule;
+  readonly into?: CutPlan;
+}
+
+/** What to do with the members of an object; those that it does not name stay as they are. */
+export class CutPlan {
+  private readonly names: readonly Uint8Array[];
+
+  constructor(private readonly members: readonly CutMember[]) {
+    this.names = members.map(({ name }) => Buffer.from(name));
+  }
+
+  get isEmpty(): boolean {
+    return this.members.length === 0;
+  }
+
+  /** The member whose name is at these bytes. */
+  member(bytes: Uint8Array, start: number, end: number): CutMember | null {
+    for (let index = 0; index < this.names.length; index++)
+      if (isAt(bytes, start, end, this.names[index]!)) return this.members[index]!;
+    return null;
+  }
+
+  named(name: string): CutMember | null {
+    return this.members.find((member) => member.name === name) ?? null;
+  }
+}
+
+/**
+ * Places of the members to cut in JSON, as pairs of start and end in ascending order; a member goes with one comma. What is not
+ * looked into is skipped, not checked: the JSON has been parsed before.
+ *
+ * @param from where the JSON begins; it goes to `to`, but for white space
+ * @throws SyntaxError when it is not JSON on the levels that are looked at
+ */
+export function cutPlaces(bytes: Uint8Array, from: number, to: number, plan: CutPlan): readonly number[] {
+  const walk = new Walk(bytes, from, to);
+  walk.value(plan);
+  walk.end();
+  return walk.places;
+}
+
+/** The bytes without the places; the same bytes when there are none. */
+export function withoutPlaces(bytes: Uint8Array, places: readonly number[]): Uint8Array {
+  if (places.length === 0) return bytes;
+  let length = bytes.length;
+  for (let i = 0; i < places.length; i += 2) length -= places[i + 1]! - places[i]!;
+  const out = Buffer.allocUnsafe(length);
+  let kept = 0;
+  let filled = 0;
+  for (let i = 0; i <= places.length; i += 2) {
+    const end = places[i] ?? bytes.length;
+    if (end - kept > SHORT_COPY) {
+      out.set(bytes.subarray(kept, end), filled);
+      filled += end - kept;
+    } else while (kept < end) out[filled++] = bytes[kept++]!;
+    kept = places[i + 1] ?? bytes.length;
+  }
+  return out;
 }
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** Up to so many bytes are copied one by one, which takes less than a view of them. */
+const SHORT_COPY = 256;
 /** Arrays of numbers from this length on are skipped at once. */
 const LONG_ARRAY = 64;
 
-/**
- * Places of the members to cut in a JSON text, as pairs of start and end in ascending order; a member goes with one comma. What is
- * not looked into is skipped, not checked: the text has been parsed before.
- *
- * @param from where the JSON begins; it goes to `to`, but for white space
- * @throws SyntaxError when the text is not JSON on the levels that are looked at
- */
-export function cutPlaces(text: string, from: number, to: number, plan: CutPlan): readonly number[] {
-  const walk = new Walk(text, from, to);
-  walk.value(plan);
-  walk.end();
-  return walk.places;
-}
-
-/** The text without the places. */
-export function withoutPlaces(text: string, places: readonly number[]): string {
-  let out = '';
-  let kept = 0;
-  for (let i = 0; i < places.length; i += 2) {
-    out += text.slice(kept, places[i]);
-    kept = places[i + 1]!;
-  }
-  return out + text.slice(kept);
+function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
+  if (end - start !== name.length) return false;
+  for (let index = 0; index < name.length; index++) if (bytes[start + index] !== name[index]) return false;
+  return true;
 }
 
 class Walk {
   readonly places: number[] = [];
 
   constructor(
-    private readonly text: string,
+    private readonly bytes: Uint8Array,
     private position: number,
     private readonly to: number,
   ) {}
@@ -56,7 +100,7 @@ class Walk {
 
   value(plan: CutPlan): void {
     this.skipSpace();
-    const first = this.text.charCodeAt(this.position);
+    const first = this.bytes[this.position];
     if (first === OPEN_OBJECT) this.object(plan);
     else if (first === OPEN_ARRAY) this.array(plan);
     else this.skipValue();
@@ -65,11 +109,11 @@ class Walk {
   private array(plan: CutPlan): void {
     this.position++;
     this.skipSpace();
-    if (this.text.charCodeAt(this.position) === CLOSE_ARRAY) return void this.position++;
+    if (this.bytes[this.position] === CLOSE_ARRAY) return void this.position++;
     for (;;) {
       this.value(plan);
       this.skipSpace();
-      const separator = this.text.charCodeAt(this.position++);
+      const separator = this.bytes[this.position++];
       if (separator === CLOSE_ARRAY) return;
       if (separator !== COMMA) this.fail();
     }
@@ -78,7 +122,7 @@ class Walk {
   private object(plan: CutPlan): void {
     this.position++;
     this.skipSpace();
-    if (this.text.charCodeAt(this.position) === CLOSE_OBJECT) return void this.position++;
+    if (this.bytes[this.position] === CLOSE_OBJECT) return void this.position++;
     let hasMember = false;
     let previousEnd = this.position;
     /** Where the members before the first one that stays begin. */
@@ -89,7 +133,7 @@ class Walk {
       const isCut = this.member(plan);
       const end = this.position;
       if (isCut) {
-        this.places.length = before;
+        if (this.places.length > before) this.places.length = before;
         if (hasMember) this.places.push(previousEnd, end);
         else if (leading < 0) leading = start;
       } else {
@@ -99,7 +143,7 @@ class Walk {
       }
       previousEnd = end;
       this.skipSpace();
-      const separator = this.text.charCodeAt(this.position++);
+      const separator = this.bytes[this.position++];
       if (separator === CLOSE_OBJECT) break;
       if (separator !== COMMA) this.fail();
       this.skipSpace();
@@ -108,83 +152,89 @@ class Walk {
   }
 
   private member(plan: CutPlan): boolean {
-    const { text } = this;
-    if (text.charCodeAt(this.position) !== QUOTE) this.fail();
-    const start = this.position;
-    this.skipString();
-    const raw = text.slice(start + 1, this.position - 1);
-    const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+    const { bytes } = this;
+    if (bytes[this.position] !== QUOTE) this.fail();
+    const nameStart = this.position + 1;
+    this.position = this.stringEnd(this.position);
+    const member = this.named(plan, nameStart, this.position - 1);
     this.skipSpace();
-    if (text.charCodeAt(this.position++) !== COLON) this.fail();
+    if (bytes[this.position++] !== COLON) this.fail();
     this.skipSpace();
     const valueStart = this.position;
-    const inner = plan.into.get(name);
-    if (inner) this.value(inner);
+    if (member?.into) this.value(member.into);
     else this.skipValue();
-    return plan.cut.get(name)?.(text, valueStart, this.position) ?? false;
+    return member?.cut?.(bytes, valueStart, this.position) ?? false;
+  }
+
+  private named(plan: CutPlan, start: number, end: number): CutMember | null {
+    for (let position = start; position < end; position++)
+      if (this.bytes[position] === BACKSLASH)
+        return plan.named(JSON.parse(Buffer.from(this.bytes.subarray(start - 1, end + 1)).toString()) as string);
+    return plan.member(this.bytes, start, end);
   }
 
   private skipValue(): void {
-    const first = this.text.charCodeAt(this.position);
-    if (first === QUOTE) return this.skipString();
+    const { bytes, to } = this;
+    let { position } = this;
+    const first = bytes[position];
+    if (first === QUOTE) {
+      this.position = this.stringEnd(position);
+      return;
+    }
     if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) return this.skipScalar();
     if (first === OPEN_ARRAY && this.skipNumbers()) return;
-    const { text, to } = this;
-    for (let depth = 0; this.position < to;) {
-      const code = text.charCodeAt(this.position);
-      if (code === QUOTE) {
-        this.skipString();
-        continue;
+    for (let depth = 0; position < to; position++) {
+      const byte = bytes[position]!;
+      if (byte === QUOTE) position = this.stringEnd(position) - 1;
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
+      else if ((byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) && --depth === 0) {
+        this.position = position + 1;
+        return;
       }
-      this.position++;
-      if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++;
-      else if ((code === CLOSE_OBJECT || code === CLOSE_ARRAY) && --depth === 0) return;
     }
     this.fail();
   }
 
   /** Token ids of a long prompt are most of an answer's bytes. */
   private skipNumbers(): boolean {
-    const { text, position } = this;
-    const end = text.indexOf(']', position);
+    const { bytes, position } = this;
+    const end = bytes.indexOf(CLOSE_ARRAY, position);
     if (end - position < LONG_ARRAY) return false;
-    for (const other of ['"', '[', '{']) {
-      const found = text.indexOf(other, position + 1);
-      if (found >= 0 && found < end) return false;
+    for (const other of [QUOTE, OPEN_ARRAY, OPEN_OBJECT]) {
+      const found = bytes.subarray(position + 1, end).indexOf(other);
+      if (found >= 0) return false;
     }
     this.position = end + 1;
     return true;
   }
 
-  private skipString(): void {
-    const { text, to } = this;
-    let position = this.position + 1;
-    for (;;) {
-      if (position >= to) this.fail();
-      const code = text.charCodeAt(position);
-      if (code === QUOTE) break;
-      position += code === BACKSLASH ? 2 : 1;
+  private stringEnd(start: number): number {
+    const { bytes, to } = this;
+    for (let position = start + 1; position < to; position++) {
+      const byte = bytes[position];
+      if (byte === QUOTE) return position + 1;
+      if (byte === BACKSLASH) position++;
     }
-    this.position = position + 1;
+    return this.fail();
   }
 
   private skipScalar(): void {
-    const { text, to } = this;
+    const { bytes, to } = this;
     const start = this.position;
     let position = start;
     for (; position < to; position++) {
-      const code = text.charCodeAt(position);
-      if (code === COMMA || code === CLOSE_OBJECT || code === CLOSE_ARRAY || code <= 0x20) break;
+      const byte = bytes[position]!;
+      if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= 0x20) break;
     }
     if (position === start) this.fail();
     this.position = position;
   }
 
   private skipSpace(): void {
-    const { text, to } = this;
+    const { bytes, to } = this;
     while (this.position < to) {
-      const code = text.charCodeAt(this.position);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      const byte = bytes[this.position];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return;
       this.position++;
     }
   }

@@ -5,12 +5,17 @@ export interface SseEvent {
   /** The `data` lines joined by `\n`; `null` for a comment or an empty block. */
   readonly data: string | null;
   readonly event: string | null;
+  /** Where in `raw` the data stands, for an event that is nothing but one line of it. */
+  readonly dataStart?: number;
+  readonly dataEnd?: number;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
-const DATA = [0x64, 0x61, 0x74, 0x61, 0x3a];
+const DATA = [0x64, 0x61, 0x74, 0x61, 0x3a] as const;
+const isData = (raw: Uint8Array): boolean =>
+  raw[0] === DATA[0] && raw[1] === DATA[1] && raw[2] === DATA[2] && raw[3] === DATA[3] && raw[4] === DATA[4];
 
 /**
  * Cuts a byte stream into server-sent events (WHATWG HTML, "Server-sent events"). Works on bytes, so that a character, a line
@@ -71,9 +76,10 @@ export class SseParser {
   /** Nearly every event is one line of data; any other is taken apart line by line. `raw` begins at `start` of the buffer. */
   private whole(raw: Uint8Array, start: number): SseEvent {
     const isOneLine = this.firstLineEnd >= 0 && this.lineStart - this.firstLineEnd <= 2;
-    if (!isOneLine || !DATA.every((byte, index) => raw[index] === byte)) return parseEvent(raw);
-    const valueStart = DATA.length + (raw[DATA.length] === SPACE ? 1 : 0);
-    return { raw, data: decode(raw, valueStart, this.firstLineEnd - start), event: null };
+    if (!isOneLine || !isData(raw)) return parseEvent(raw);
+    const dataStart = DATA.length + (raw[DATA.length] === SPACE ? 1 : 0);
+    const dataEnd = this.firstLineEnd - start;
+    return { raw, data: decode(raw, dataStart, dataEnd), event: null, dataStart, dataEnd };
   }
 
   /** What is left when the stream has ended: an event without its blank line, or `null`. */

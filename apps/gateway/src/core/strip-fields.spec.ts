@@ -1,7 +1,9 @@
 import { SseParser } from './sse-parser';
-import { nothingAsked, stripEvent, stripFields } from './strip-fields';
+import { nothingAsked, stripEvent, stripFields as stripBytes, type AskedFields } from './strip-fields';
 
 const all = { tokenIds: true, logProbs: true, usage: true };
+const stripFields = (text: string, asked: AskedFields, isChunk: boolean): string =>
+  Buffer.from(stripBytes(Buffer.from(text), asked, isChunk)).toString();
 
 describe('stripFields', () => {
   const chunk =

@@ -1,4 +1,4 @@
-import { cutPlaces, withoutPlaces, type CutPlan, type CutRule } from './json-cut';
+import { CutPlan, cutPlaces, withoutPlaces, type CutMember, type CutRule } from './json-cut';
 import type { SseEvent } from './sse-parser';
 
 /** What Hindcast asked the engine for although the client had not; exactly this is cut out of the answer. */
@@ -18,16 +18,14 @@ export const nothingAsked: AskedFields = { tokenIds: false, logProbs: false, usa
 const ID_FIELDS = ['token_ids', 'prompt_token_ids', 'output_token_ids', 'response_token_ids'];
 
 /**
- * Cuts the asked fields out of the JSON text of an answer or a chunk. Every other byte stays: the text is cut, never
- * serialised again, so number spellings, key order, white space and escapes are the engine's.
+ * Cuts the asked fields out of the JSON of an answer or a chunk. Every other byte stays: the bytes are cut, never serialised again,
+ * so number spellings, key order, white space and escapes are the engine's.
  *
- * `text` may be a byte string (latin1): only ASCII is looked at.
- *
- * @throws SyntaxError when the text is not JSON
+ * @throws SyntaxError when it is not JSON
  */
-export function stripFields(text: string, asked: AskedFields, isChunk: boolean): string {
-  if (!mayHold(text, asked)) return text;
-  return withoutPlaces(text, cutPlaces(text, 0, text.length, planOf(asked, isChunk)));
+export function stripFields(json: Uint8Array, asked: AskedFields, isChunk: boolean): Uint8Array {
+  const plan = planOf(asked, isChunk);
+  return plan.isEmpty ? json : withoutPlaces(json, cutPlaces(json, 0, json.length, plan));
 }
 
 /** The event without the asked fields; `null` when all of it exists only because Hindcast asked: the usage, SGLang's ids. */
@@ -36,27 +34,31 @@ export function stripEvent(event: SseEvent, chunk: Record<string, unknown>, aske
     if (asked.usage && isObject(chunk['usage'])) return null;
     if (!isObject(chunk['usage']) && isOurs(chunk['sglext'], asked)) return null;
   }
-  const text = Buffer.from(event.raw.buffer, event.raw.byteOffset, event.raw.byteLength).toString('latin1');
-  if (!mayHold(text, asked)) return event.raw;
-  const end = text.indexOf('\n');
-  if (text.startsWith('data:') && end === text.length - 2 && !text.includes('\r')) {
-    const places = cutPlaces(text, 'data:'.length, end, planOf(asked, true));
-    return places.length === 0 ? event.raw : Buffer.from(withoutPlaces(text, places), 'latin1');
-  }
-  return Buffer.from(stripLines(text, asked), 'latin1');
+  const { raw, dataStart, dataEnd } = event;
+  const plan = planOf(asked, true);
+  if (plan.isEmpty) return raw;
+  if (dataStart !== undefined && dataEnd !== undefined)
+    return withoutPlaces(raw, cutPlaces(raw, dataStart, dataEnd, plan));
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1');
+  const stripped = stripLines(text, asked);
+  return stripped === text ? raw : Buffer.from(stripped, 'latin1');
 }
 
-/** Any event: other line ends, other fields, several data lines. */
+/** Any event, as a byte string: other line ends, other fields, several data lines. */
 function stripLines(text: string, asked: AskedFields): string {
+  const strip = (json: string): string =>
+    Buffer.from(stripFields(Buffer.from(json, 'latin1'), asked, true)).toString('latin1');
   const dataLines = [...text.matchAll(/(^|\r\n|\n|\r)data: ?([^\r\n]*)/g)];
   if (dataLines.length === 1) {
     const line = dataLines[0]!;
     const end = line.index + line[0].length;
     const value = line[2]!;
-    return text.slice(0, end - value.length) + stripFields(value, asked, true) + text.slice(end);
+    return text.slice(0, end - value.length) + strip(value) + text.slice(end);
   }
+  const whole = dataLines.map((line) => line[2]).join('\n');
+  const joined = strip(whole);
+  if (joined === whole) return text;
   // JSON spread over several data lines: cut in the joined text, then give each of its lines its field name back.
-  const joined = stripFields(dataLines.map((line) => line[2]).join('\n'), asked, true);
   const others = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !/^data:?/.test(line));
   return [...others, ...joined.split('\n').map((line) => `data: ${line}`), '', ''].join('\n');
 }
@@ -70,45 +72,37 @@ function isOurs(extension: unknown, { extension: asked }: AskedFields): boolean 
   return names.length > 0 && names.every((name) => asked.has(name));
 }
 
-function mayHold(text: string, asked: AskedFields): boolean {
-  return (
-    (asked.tokenIds && text.includes('token_ids"')) ||
-    (asked.logProbs && text.includes('"logprobs"')) ||
-    (asked.usage && text.includes('"usage"')) ||
-    (asked.extension !== undefined && text.includes('"sglext"'))
-  );
-}
-
 const always: CutRule = () => true;
-const isNull: CutRule = (text, start, end) => end - start === 4 && text.startsWith('null', start);
-const isFilled: CutRule = (text, start, end) => !isNull(text, start, end);
-const nowhere: CutPlan = { cut: new Map(), into: new Map() };
+const isNull: CutRule = (bytes, start, end) => end - start === 4 && bytes[start] === LETTER_N;
+const isFilled: CutRule = (bytes, start, end) => !isNull(bytes, start, end);
+/** JSON's only value of four bytes that begins with it is `null`. */
+const LETTER_N = 0x6e;
 
-/** Plans of answers that are under way: chunks, and whole answers. */
-const plans = [true, false].map(() => new WeakMap<AskedFields, CutPlan>());
+/** Plans of answers that are under way: of chunks, and of whole answers. */
+const plans = { chunk: new WeakMap<AskedFields, CutPlan>(), whole: new WeakMap<AskedFields, CutPlan>() };
 
 function planOf(asked: AskedFields, isChunk: boolean): CutPlan {
-  const made = plans[isChunk ? 0 : 1]!;
-  const known = made.get(asked);
-  if (known) return known;
-  const plan = newPlan(asked, isChunk);
-  made.set(asked, plan);
+  const made = isChunk ? plans.chunk : plans.whole;
+  let plan = made.get(asked);
+  if (!plan) made.set(asked, (plan = newPlan(asked, isChunk)));
   return plan;
 }
 
 function newPlan(asked: AskedFields, isChunk: boolean): CutPlan {
-  const ids = asked.tokenIds ? ID_FIELDS.map((name): [string, CutRule] => [name, always]) : [];
-  const choice = new Map([...ids, ...(asked.logProbs ? [['logprobs', isFilled] as const] : [])]);
-  const answer = new Map(ids);
+  const ids = asked.tokenIds ? ID_FIELDS.map((name): CutMember => ({ name, cut: always })) : [];
+  const inChoice: CutMember[] = [...ids, ...(asked.logProbs ? [{ name: 'logprobs', cut: isFilled }] : [])];
   // With usage asked for, some engines announce `"usage":null` in every other chunk.
-  if (asked.usage && isChunk && !asked.ownNullUsage) answer.set('usage', isNull);
-  const extension = new Map([...(asked.extension ?? [])].map((name): [string, CutRule] => [name, always]));
-  if (asked.extension) answer.set('sglext', (text, start, end) => isOurs(JSON.parse(text.slice(start, end)), asked));
-  return {
-    cut: answer,
-    into: new Map([
-      ['choices', { ...nowhere, cut: choice }],
-      ['sglext', { ...nowhere, cut: extension }],
-    ]),
-  };
+  const hasNullUsage = asked.usage && isChunk && !asked.ownNullUsage;
+  return new CutPlan([
+    ...(inChoice.length > 0 ? [{ name: 'choices', into: new CutPlan(inChoice) }] : []),
+    ...ids,
+    ...(hasNullUsage ? [{ name: 'usage', cut: isNull }] : []),
+    ...(asked.extension ? [extensionMember(asked, asked.extension)] : []),
+  ]);
+}
+
+function extensionMember(asked: AskedFields, names: ReadonlySet<string>): CutMember {
+  const cut: CutRule = (bytes, start, end) =>
+    isOurs(JSON.parse(Buffer.from(bytes.subarray(start, end)).toString()), asked);
+  return { name: 'sglext', cut, into: new CutPlan([...names].map((name) => ({ name, cut: always }))) };
 }
