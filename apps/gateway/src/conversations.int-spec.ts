@@ -120,6 +120,33 @@ describe('whose turn a request continues', () => {
     expect((await Promise.all(turns.map(nextOf))).sort()).toEqual(['says A', 'says B']);
   });
 
+  it('D2 a retry of what one client said next does not take the turn of its twin', async () => {
+    const turns = [await ask(userSays('hi twins')), await ask(userSays('hi twins'))];
+    for (let attempt = 0; attempt < 3; attempt++)
+      await ask(userSays('hi twins', 'Hello', 'says A'), { body: side, to: attempt === 1 ? replica : gateway });
+    await ask(userSays('hi twins', 'Hello', 'says B'), { body: side });
+    expect(await Promise.all(turns.map(nextOf))).toEqual(['says A', 'says B']);
+  });
+
+  it('D2 a client whose turn is continued, or was never captured, takes nothing of a client in another context', async () => {
+    const a = await ask([system('I am A'), ...userSays('hi contexts')]);
+    const inSession = await ask(userSays('hi contexts'), { session: 'somebody' });
+    // B's own answer is no turn.
+    await ask(userSays('hi contexts'), { body: side });
+    await ask(userSays('hi contexts', 'Hello', 'says B'), { body: side });
+    await ask(userSays('hi contexts', 'Hello', 'B branches'), { body: side });
+    const paired = await pairedBy('contexts marker');
+    expect([a, inSession].filter((turnId) => paired.includes(turnId))).toEqual([]);
+    await ask([system('I am A'), ...userSays('hi contexts', 'Hello', 'says A')], { body: side });
+    expect(await nextOf(a)).toBe('says A');
+  });
+
+  it('a system message that changes from turn to turn, as with the time in it, does not matter', async () => {
+    const turnId = await ask([system('It is 10:01.'), ...userSays('what time?')]);
+    await ask([system('It is 10:02.'), ...userSays('what time?', 'Hello', 'thanks')], { body: side });
+    expect(await nextOf(turnId)).toBe('thanks');
+  });
+
   it.each([
     { how: 'a system message', a: { before: [system('I am A')] }, b: { before: [system('I am B')] } },
     { how: 'tools', a: { body: { tools: [tool('a')] } }, b: { body: { tools: [tool('b')] } } },
