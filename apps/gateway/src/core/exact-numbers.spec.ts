@@ -1,4 +1,4 @@
-import { exactJson, sourceText } from './exact-numbers';
+import { exactJson, sourceText, withSource } from './exact-numbers';
 
 const parsed = (text: string): Record<string, unknown> & { [sourceText]: () => string } => ({
   ...(JSON.parse(text) as object),
@@ -28,6 +28,14 @@ describe('exactJson', () => {
     expect(exactJson({ ...body, o: { a: 2 ** 53, b: true }, model: 'm' })).toBe(
       '{"seed":9007199254740993,"o":{"a":9007199254740992,"b":true},"model":"m"}',
     );
+  });
+
+  it('a text with a byte-order mark, and bodies that are no object', () => {
+    const text = '{"seed":9007199254740993}';
+    const body = withSource(JSON.parse(text), Buffer.from(`\ufeff${text}`));
+    expect(exactJson(body as Record<string, unknown>)).toBe(text);
+    for (const other of [null, 5, [1]]) expect(withSource(other, Buffer.from('x'))).toBe(other);
+    expect(withSource({}, undefined)).toEqual({});
   });
 
   it('a request without its text goes as JavaScript writes it', () => {
