@@ -154,26 +154,22 @@ export class Chat {
   }
 
   private async passWhole(exchange: Exchange, routed: RoutedResponse): Promise<void> {
-    const { reply, client } = exchange;
-    const { answers, written } = this.readWhole(exchange, await this.wholeBody(routed));
+    const { call, sent, turnIds, reply, client } = exchange;
+    const bytes = await this.wholeBody(routed);
+    const { body, answers } = readWhole(bytes, turnIds.length);
+    let written: Buffer;
+    try {
+      written = call.format.whole(bytes, body, sent.asked, turnIds[0]!);
+    } catch (error) {
+      const detail = 'the answer cannot be said in the format of the client';
+      await this.record(exchange, routed, { outcome: 'failed', answers, detail });
+      throw error;
+    }
     const stored = this.record(exchange, routed, { outcome: 'complete', answers, detail: 'complete' });
     await Promise.race([stored, new Promise((resolve) => setTimeout(resolve, HOLD_MS).unref())]);
     void reply.headers(turnHeaders(exchange));
     this.metrics.request(client.isGone ? 499 : 200);
     if (!client.isGone) await reply.status(200).type('application/json').send(written);
-  }
-
-  private readWhole({ call, sent, turnIds }: Exchange, bytes: Buffer): { answers: CompletedAnswer[]; written: Buffer } {
-    let body: unknown;
-    try {
-      body = JSON.parse(bytes.toString('utf8'));
-    } catch (cause) {
-      throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
-    }
-    const answers = readCompletion(body, turnIds.length);
-    if (!answers)
-      throw new HindcastError('engine-invalid-response', 'the engine did not answer with a chat completion');
-    return { answers, written: call.format.whole(bytes, body as Record<string, unknown>, sent.asked, turnIds[0]!) };
   }
 
   private async wholeBody({ response }: RoutedResponse): Promise<Buffer> {
@@ -222,6 +218,18 @@ export class Chat {
   }
 }
 
+function readWhole(bytes: Buffer, choices: number): { body: Record<string, unknown>; answers: CompletedAnswer[] } {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
+  }
+  const answers = readCompletion(body, choices);
+  if (!answers) throw new HindcastError('engine-invalid-response', 'the engine did not answer with a chat completion');
+  return { body: body as Record<string, unknown>, answers };
+}
+
 /** Ids of the turns that the answer may become: of choice 0, and of all choices where there are several. */
 const turnHeaders = ({ skipped, turnIds }: Exchange): Record<string, string> => ({
   ...(skipped === null && { 'x-hindcast-turn-id': turnIds[0]! }),
@@ -231,7 +239,6 @@ const turnHeaders = ({ skipped, turnIds }: Exchange): Record<string, string> => 
 const streamHeaders = (exchange: Exchange): Record<string, string> => ({
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
-  connection: 'keep-alive',
   'x-accel-buffering': 'no',
   ...turnHeaders(exchange),
 });

@@ -249,6 +249,17 @@ describe('messages: Anthropic’s API', () => {
     expect(closed.body.reason).toBe('failed');
   });
 
+  it('a whole answer that the engine gave up is a 502, and its turn is failed', async () => {
+    engine.script = (call) => engine.answer(call, answerOf('so far', { finishReason: 'abort' }));
+    const known = new Set((await bus.messages('turnCaptured')).map(({ turnId }) => turnId));
+    const response = await ask({ messages: [says('give up')] });
+    expect(response.status).toBe(502);
+    const failed = await eventually(async () =>
+      (await bus.messages('turnCaptured')).find(({ turnId }) => !known.has(turnId)),
+    );
+    expect((await bus.messageOf('turnClosed', failed.turnId!)).body.reason).toBe('failed');
+  });
+
   it('feedback and the story of a turn take the id that the client got', async () => {
     const responder = bus.raw.subscribe(queries.turn.subject, {
       callback: (_, message) => void message.respond(JSON.stringify({ found: false })),
