@@ -330,6 +330,25 @@ describe.each(['vllm', 'sglang'] as const)('D16 capture from %s', (dialect) => {
     expect(await gateway.metric('turns_untrainable_total', 'length-mismatch')).toBe(before + 1);
   });
 
+  it('D21 reasoning whose chunks lack their log-probs is refused', async () => {
+    engine.script = (asked) => {
+      engine.openStream(asked);
+      const bare = engine
+        .events(asked, thinkingAnswer)
+        .map((event) =>
+          /"reasoning(_content)?":"/.test(event)
+            ? event.replace(/"logprobs":\{"content":.*?\}\]\}/, '"logprobs":null')
+            : event,
+        );
+      asked.response.end(bare.join(''));
+    };
+    const response = await gateway.chat({ messages: userSays('D21 bare'), stream: true });
+    expect(await response.text()).toContain('let me');
+    expect(await untrainable({ turnId: response.headers.get('x-hindcast-turn-id')!, text: '' })).toBe(
+      'length-mismatch',
+    );
+  });
+
   it('D29 a last chunk without log-probs fails nothing', async () => {
     engine.script = (asked) => {
       engine.openStream(asked);
