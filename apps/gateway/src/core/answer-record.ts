@@ -87,8 +87,8 @@ export function captureOf(
       finishReason: answer.finishReason!,
       at,
     },
-    promptIds: Int32Array.from(verdict.promptIds),
-    responseIds: Int32Array.from(verdict.responseIds),
-    rolloutLogProbs: Float32Array.from(verdict.logProbs),
+    promptIds: new Int32Array(verdict.promptIds),
+    responseIds: new Int32Array(verdict.responseIds),
+    rolloutLogProbs: new Float32Array(verdict.logProbs),
   };
 }

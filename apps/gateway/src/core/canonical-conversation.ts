@@ -75,7 +75,8 @@ export function canonicalMessage(message: Json): string | null {
   }
   const legacy = message['function_call'];
   if (isObject(legacy)) calls.push([String(legacy['name'] ?? ''), canonicalArguments(legacy['arguments'])]);
-  return JSON.stringify([role === 'function' ? 'tool' : role, text, calls]);
+  // The text as it is: to write a long one as JSON would take longer than to hash it. The first line is JSON and has no line end.
+  return `${JSON.stringify([role === 'function' ? 'tool' : role, calls])}\n${text}`;
 }
 
 /** Hash of the conversation up to and including the answer: the key of its open turn. */

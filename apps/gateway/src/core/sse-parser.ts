@@ -44,11 +44,12 @@ export class SseParser {
     const { length } = buffer;
     let eventStart = 0;
     let position = this.scanned;
-    for (; position < length; position++) {
-      const byte = buffer[position];
-      if (byte !== LF && byte !== CR) continue;
+    const ends = new LineEnds(buffer);
+    for (;;) {
+      position = ends.next(position);
+      if (position === length) break;
       let lineEnd = position + 1;
-      if (byte === CR) {
+      if (buffer[position] === CR) {
         const atEnd = lineEnd === length;
         if (atEnd && !this.loneReturns) break;
         if (!atEnd && buffer[lineEnd] === LF) lineEnd++;
@@ -62,7 +63,7 @@ export class SseParser {
         this.firstLineEnd = -1;
       } else if (this.lineStart === eventStart) this.firstLineEnd = position;
       this.lineStart = lineEnd;
-      position = lineEnd - 1;
+      position = lineEnd;
     }
     this.buffer = buffer.subarray(eventStart);
     this.scanned = position - eventStart;
@@ -90,6 +91,26 @@ export class SseParser {
     this.scanned = 0;
     this.lineStart = 0;
     return rest;
+  }
+}
+
+/** Finds the bytes that end lines, each kind only as far as needed: a prompt's ids are one line of a few hundred thousand bytes. */
+class LineEnds {
+  private lineFeed = -1;
+  private carriageReturn = -1;
+
+  constructor(private readonly bytes: Uint8Array) {}
+
+  /** The first one from `position` on; the length of all when there is none. */
+  next(position: number): number {
+    if (this.lineFeed < position) this.lineFeed = this.find(LF, position);
+    if (this.carriageReturn < position) this.carriageReturn = this.find(CR, position);
+    return Math.min(this.lineFeed, this.carriageReturn);
+  }
+
+  private find(byte: number, position: number): number {
+    const found = this.bytes.indexOf(byte, position);
+    return found < 0 ? this.bytes.length : found;
   }
 }
 
