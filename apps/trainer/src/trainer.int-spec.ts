@@ -181,6 +181,24 @@ describe('publication', () => {
     expect(bench.engine.loads).toEqual(['hindcast-v000001']);
   });
 
+  it('D34: an engine that dies while it loads: the old version stays, an alarm is raised, the load is tried again', async () => {
+    const { port } = await start();
+    await bench.serves(0);
+    bench.engine.loadGate = new Promise(() => undefined);
+    await batch();
+    await until(() => bench.engine.loadRequests > 0);
+    await bench.engine.die();
+    bench.engine.loadGate = Promise.resolve();
+    await until(async () => {
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return /trainer_alarms_total\{.*\} [1-9]/.test(metrics);
+    });
+    expect((await bench.board())?.version).toBe(0);
+    await bench.engine.start();
+    await bench.serves(1);
+    expect(bench.engine.loads).toEqual(['hindcast-v000001']);
+  });
+
   it('D32: while an engine takes its time to load a version, the old one goes on serving', async () => {
     await start();
     await bench.serves(0);
