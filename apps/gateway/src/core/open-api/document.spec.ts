@@ -10,6 +10,7 @@ import type { countFields, messageFields } from './messages-paths';
 import type { Operation } from './operation';
 import { openApiPage } from './page';
 import type { responseFields } from './responses-paths';
+import type { Schema } from './schema';
 import { schemaRows } from './schema-text';
 
 const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
@@ -95,7 +96,9 @@ describe('the page', () => {
       const body = operation.requestBody?.content['application/json']?.schema;
       const named = (body?.['$ref'] as string | undefined)?.split('/').at(-1);
       const fields = schemaRows((named ? openApi.components.schemas[named] : body) ?? {});
-      for (const { name } of fields) expect(section).toContain(`<code>${name}</code>`);
+      const answered = operation.responses['200']?.content?.['application/json']?.['schema'] as Schema | undefined;
+      const shown = [...fields, ...(answered ? schemaRows(answered) : [])];
+      for (const { name } of shown) expect(section).toContain(`<code>${name}</code>`);
       for (const status of Object.keys(operation.responses)) expect(section).toContain(`>${status}</span>`);
     }
   });

@@ -21,7 +21,7 @@ export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Oper
 
 /** A JSON body; further fields are taken. */
 export const body = (required: readonly string[], properties: Fields): Operation['requestBody'] =>
-  bodyOf(object(required, properties));
+  bodyOf(object(required, properties, { additionalProperties: true }));
 
 export const bodyOf = (schema: Schema): Operation['requestBody'] => ({
   required: true,

@@ -44,6 +44,7 @@ function answerRows({ responses }: Operation): string[][] {
 function operationSection(method: string, path: string, operation: Operation, schemas: Fields): string {
   const schema = operation.requestBody?.content['application/json']?.schema;
   const named = typeof schema?.['$ref'] === 'string' ? schemas[schema['$ref'].split('/').at(-1)!] : schema;
+  const answered = operation.responses['200']?.content?.['application/json']?.['schema'] as Schema | undefined;
   const parameters = (operation.parameters ?? []).map(({ name, in: place, description, schema: type }) => [
     code(name),
     `<span class="type">${place}, ${linked(shortType(type))}</span>`,
@@ -55,6 +56,7 @@ ${operation.security ? '<p>No key is needed.</p>' : ''}
 ${table('Parameters', ['name', 'where', 'meaning'], parameters)}
 ${named ? table('Body', ['field', 'type', 'meaning'], fieldRows(named)) : ''}
 ${table('Answers', ['status', 'body', 'meaning'], answerRows(operation))}
+${answered ? table('Fields of the answer', ['field', 'type', 'meaning'], fieldRows(answered)) : ''}
 </details>`;
 }
 
