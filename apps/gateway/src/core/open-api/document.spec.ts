@@ -4,6 +4,7 @@ import type { CompletionCreateParamsBase } from 'openai/resources/completions';
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
 import type { ResponseCreateParamsBase } from 'openai/resources/responses/responses';
 import { SchemasOf } from '../../testing/json-schema';
+import { checkFeedback } from '../feedback-request';
 import type { chatFields, completionFields, embeddingFields } from './chat-fields';
 import { openApi } from './document';
 import type { countFields, messageFields } from './messages-paths';
@@ -69,6 +70,25 @@ describe('the OpenAPI document', () => {
   it('asks for no key where none is needed, and nowhere else', () => {
     const open = operations.filter(([, , { security }]) => security).map(([, path]) => path);
     expect(open.sort()).toEqual(['/docs', '/docs/openapi.json', '/healthz', '/metrics', '/openapi.json', '/readyz']);
+  });
+
+  it.each([
+    { turn_id: 't', reward: 1 },
+    { response_id: 'r', reward: 0, comment: null, correction: 'c', more: 1 },
+    { turn_id: 't', response_id: 'r', reward: 1 },
+    { reward: 1 },
+    { turn_id: 't' },
+    { turn_id: 't', reward: 2 },
+    { turn_id: 't', reward: '1' },
+    { turn_id: '', reward: 1 },
+    { turn_id: 't'.repeat(201), reward: 1 },
+    { turn_id: 't', reward: 1, comment: 'c'.repeat(10_001) },
+    { turn_id: 't', reward: 1, correction: 5 },
+    [],
+    null,
+  ])('takes feedback as the gateway does: %j', (body) => {
+    const problems = schemas.problems({ $ref: '#/components/schemas/Feedback' }, body);
+    expect(problems.length === 0).toBe(checkFeedback(body).ok);
   });
 
   it('knows every field that the official clients declare', () => {
