@@ -6,6 +6,7 @@ import type { GatewayConfig } from './config';
 import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
 import { openTurnKey } from './core/canonical-conversation';
 import { checkCapture, refuseCapture, type CaptureVerdict } from './core/capture-check';
+import { writtenMember } from './core/exact-numbers';
 import { offPolicyCause } from './core/off-policy';
 import { sessionTurn, type OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
@@ -118,7 +119,7 @@ export class AnswerRecorder {
   ): Uint8Array | Extract<CaptureVerdict, { trainable: false }> {
     let bytes: Uint8Array;
     try {
-      bytes = encodeCapture(captureOf(context, answer, verdict, at));
+      bytes = encodeCapture(captureOf(context, answer, verdict, at), writtenMember(context.request, 'messages'));
     } catch (error) {
       this.log.error('capture.refused', { turnId: context.turnId, error });
       return refuseCapture('malformed-stream', 'the capture breaks its contract');

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
 import { Chat } from './chat';
 import { chatFormat } from './core/client-format';
-import { withSource } from './core/exact-numbers';
+import { sourced } from './request-source';
 
 @Controller('v1')
 @UseGuards(ApiKeyGuard)
@@ -17,7 +17,7 @@ export class ChatController {
     @Req() request: RawBodyRequest<FastifyRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const sourced = withSource(body, request.rawBody);
-    await this.chat.answer({ tenant, body: sourced, headers: request.headers, format: chatFormat }, reply);
+    const call = { tenant, body: sourced(body, request.rawBody), headers: request.headers, format: chatFormat };
+    await this.chat.answer(call, reply);
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Req, Res, UseGuards, type RawBodyRequest } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from './api-key.guard';
-import { withSource } from './core/exact-numbers';
+import { sourced } from './request-source';
 import { PassThrough } from './pass-through';
 
 type Sourced = RawBodyRequest<FastifyRequest>;
@@ -14,11 +14,11 @@ export class PassThroughController {
 
   @Post('completions')
   async completions(@Body() body: unknown, @Req() request: Sourced, @Res() reply: FastifyReply): Promise<void> {
-    await this.passThrough.answer('completions', withSource(body, request.rawBody), reply);
+    await this.passThrough.answer('completions', sourced(body, request.rawBody), reply);
   }
 
   @Post('embeddings')
   async embeddings(@Body() body: unknown, @Req() request: Sourced, @Res() reply: FastifyReply): Promise<void> {
-    await this.passThrough.answer('embeddings', withSource(body, request.rawBody), reply);
+    await this.passThrough.answer('embeddings', sourced(body, request.rawBody), reply);
   }
 }

@@ -42,6 +42,14 @@ const expectSame = (decoded: Capture, original: Capture): void => {
   }
 };
 
+it('keeps messages that are JSON already as they are written', () => {
+  const written = '[ {"role":"user", "content":"Gr\\u00fc\u00dfe, 世界 🙂", "n":9007199254740993} ]';
+  const messages = JSON.parse(written) as Capture['header']['messages'];
+  const bytes = encodeCapture({ ...capture, header: { ...header, messages: [...messages] } }, Buffer.from(written));
+  expect(Buffer.from(bytes).includes(written)).toBe(true);
+  expectSame(decodeCapture(bytes), { ...capture, header: { ...header, messages } });
+});
+
 it('comes back exactly, whatever the header', () => {
   fc.assert(
     fc.property(

@@ -55,10 +55,12 @@ const MAGIC = 0x31434348; // "HCC1", little-endian
 /**
  * Binary form of a capture (the value in KV `captures`):
  * magic u32 · header bytes u32 · P u32 · R u32 · header JSON padded to 4 bytes · promptIds · responseIds · rolloutLogProbs.
+ *
+ * @param messages the header's messages as JSON in UTF-8, where somebody has that already: it is stored as it is
  */
-export function encodeCapture(capture: Capture): Uint8Array {
+export function encodeCapture(capture: Capture, messages: Uint8Array | null = null): Uint8Array {
   assertCapture(capture);
-  const header = new TextEncoder().encode(JSON.stringify(CaptureHeader.parse(capture.header)));
+  const header = headerJson(CaptureHeader.parse(capture.header), messages);
   const padded = Math.ceil(header.length / 4) * 4;
   const { promptIds, responseIds, rolloutLogProbs } = capture;
   const bytes = new Uint8Array(16 + padded + 4 * (promptIds.length + 2 * responseIds.length));
@@ -71,6 +73,11 @@ export function encodeCapture(capture: Capture): Uint8Array {
     rolloutLogProbs,
   );
   return bytes;
+}
+
+function headerJson({ messages, ...others }: CaptureHeader, written: Uint8Array | null): Uint8Array {
+  const json = written ?? new TextEncoder().encode(JSON.stringify(messages));
+  return Buffer.concat([Buffer.from('{"messages":'), json, Buffer.from(`,${JSON.stringify(others).slice(1)}`)]);
 }
 
 /** @throws RangeError when the bytes are not a capture, are cut, or hold a value that no capture may hold. */

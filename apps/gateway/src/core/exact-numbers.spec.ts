@@ -1,9 +1,9 @@
-import { exactJson, sourceText, withSource } from './exact-numbers';
+import { exactJson as exactBytes, withSource, writtenMember } from './exact-numbers';
 
-const parsed = (text: string): Record<string, unknown> & { [sourceText]: () => string } => ({
-  ...(JSON.parse(text) as object),
-  [sourceText]: () => text,
+const parsed = (text: string): Record<string, unknown> => ({
+  ...(withSource(JSON.parse(text), Buffer.from(text)) as Record<string, unknown>),
 });
+const exactJson = (body: Record<string, unknown>): string => Buffer.from(exactBytes(body)).toString();
 
 describe('exactJson', () => {
   it.each([
@@ -14,12 +14,17 @@ describe('exactJson', () => {
       out: '{"a":1,"tools":[ {"max": -9007199254740993, "min": 0.0} ]}',
     },
     {
-      why: 'nothing inexact: written anew',
+      why: 'plain values are written anew',
       text: '{ "a": 1.0, "b": "9223372036854775807" }',
       out: '{"a":1,"b":"9223372036854775807"}',
     },
     { why: 'the last of a name', text: '{"s":9007199254740993,"s":9007199254740995}', out: '{"s":9007199254740995}' },
     { why: 'a name with escapes', text: '{"s\\u0065ed":9007199254740993}', out: '{"seed":9007199254740993}' },
+    {
+      why: 'messages as they were written',
+      text: '{"messages": [ {"content":"\\u00e9 é \\ud800", "role":"user"} ]}',
+      out: '{"messages":[ {"content":"\\u00e9 é \\ud800", "role":"user"} ]}',
+    },
     { why: 'a large round number', text: '{"s":1e300}', out: '{"s":1e300}' },
   ])('$why', ({ text, out }) => expect(exactJson(parsed(text))).toBe(out));
 
@@ -36,6 +41,14 @@ describe('exactJson', () => {
     expect(exactJson(body as Record<string, unknown>)).toBe(text);
     for (const other of [null, 5, [1]]) expect(withSource(other, Buffer.from('x'))).toBe(other);
     expect(withSource({}, undefined)).toEqual({});
+  });
+
+  it('a member of the same name that was changed is not the client’s', () => {
+    const body = parsed('{"messages":[1],"tools":[2]}');
+    expect(Buffer.from(writtenMember(body, 'messages')!).toString()).toBe('[1]');
+    expect(writtenMember({ ...body, messages: [1] }, 'messages')).toBeNull();
+    expect(writtenMember({ messages: [1] }, 'messages')).toBeNull();
+    expect(exactJson({})).toBe('{}');
   });
 
   it('a request without its text goes as JavaScript writes it', () => {

@@ -1,66 +1,73 @@
-import { CutPlan, cutPlaces, type CutMember } from './json-cut';
+import { CutPlan, cutPlaces } from './json-cut';
 
 type Json = Record<string, unknown>;
 
-/** Key under which a request carries the JSON text that it was parsed from. `JSON.stringify` passes over it, copies keep it. */
-export const sourceText = Symbol('sourceText');
+/** Key under which a request carries what it was parsed from. `JSON.stringify` passes over it, copies keep it. */
+export const source = Symbol('source');
 
-/** The parsed body of an HTTP request, with the text that it was parsed from. */
-export function withSource(body: unknown, bytes: Buffer | undefined): unknown {
+/** A request's own JSON, and the members that were parsed from it. */
+export interface Source {
+  readonly bytes: Uint8Array;
+  readonly members: Readonly<Json>;
+  /** The JSON of each member as the client wrote it; the last of a name counts, as it does to `JSON.parse`. */
+  written?: ReadonlyMap<string, Uint8Array>;
+}
+type Sourced = Json & { readonly [source]?: Source };
+
+/** The parsed body of an HTTP request, with the JSON that it was parsed from, in UTF-8. */
+export function withSource(body: unknown, bytes: Uint8Array | undefined): unknown {
   if (!isObject(body) || Array.isArray(body) || !bytes) return body;
-  // The parser passes over a byte-order mark.
-  return Object.assign(body, { [sourceText]: () => bytes.toString('utf8').replace(/^\ufeff/, '') });
+  return Object.assign(body, { [source]: { bytes, members: { ...body } } });
 }
 
 /**
- * The JSON of a request to an engine. A whole number beyond 2^53, like a 64-bit `seed` or a limit in a tool's schema, does not
- * survive JavaScript's numbers: a member that holds one goes as the client wrote it.
+ * The JSON of a request to an engine. A member that holds other values and was not changed on the way goes as the client wrote it: to
+ * write a long conversation anew takes time, and a whole number beyond 2^53, like a limit in a tool's schema, does not survive
+ * JavaScript's numbers. Nor does a 64-bit `seed`.
  *
  * @param body the client's request, with members set, removed or left alone
  */
-export function exactJson(body: Json & { readonly [sourceText]?: () => string }): string {
-  const inexact = Object.keys(body).filter((name) => holdsInexact(body[name]));
-  const source = body[sourceText];
-  if (inexact.length === 0 || !source) return JSON.stringify(body);
-  const written = writtenAs(source(), inexact);
-  const members = Object.entries(body).flatMap(([name, value]) => {
-    const json = JSON.stringify(value);
-    const own = written.get(name);
-    // A member that was changed on the way goes as it is now.
-    const isOwn = own !== undefined && JSON.stringify(JSON.parse(own)) === json;
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${isOwn ? own : json}`];
-  });
-  return `{${members.join(',')}}`;
+export function exactJson(body: Sourced): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const written = writtenMember(body, name) ?? jsonOf(value);
+    if (written) pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`), written);
+  }
+  return Buffer.concat([...(pieces.length === 0 ? [Buffer.from('{')] : pieces), Buffer.from('}')]);
+}
+
+/** A member's JSON as the client wrote it; `null` when it was changed, has no source, or is a plain value. */
+export function writtenMember(body: Sourced, name: string): Uint8Array | null {
+  const from = body[source];
+  const value = body[name];
+  if (!from || from.members[name] !== value || !(isObject(value) || isInexact(value))) return null;
+  from.written ??= writtenMembers(from);
+  return from.written.get(name) ?? null;
 }
 
 const isInexact = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Keeps its own stack: a body may be deep, and a prompt of ids long. */
-function holdsInexact(value: unknown): boolean {
-  if (!isObject(value)) return isInexact(value);
-  const left: object[] = [value];
-  for (let next = left.pop(); next; next = left.pop()) {
-    for (const inner of Array.isArray(next) ? (next as unknown[]) : (Object.values(next) as unknown[])) {
-      if (isObject(inner)) left.push(inner);
-      else if (isInexact(inner)) return true;
-    }
-  }
-  return false;
+function jsonOf(value: unknown): Uint8Array | null {
+  const json = JSON.stringify(value) as string | undefined;
+  return json === undefined ? null : Buffer.from(json);
 }
 
-/** How the text spells the top-level members of these names; the last of a name counts, as it does to `JSON.parse`. */
-function writtenAs(text: string, names: readonly string[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  const json = Buffer.from(text);
-  const noted = (name: string): CutMember => ({
-    name,
-    cut: (_, start, end) => {
-      found.set(name, json.toString('utf8', start, end));
-      return false;
-    },
-  });
-  cutPlaces(json, 0, json.length, new CutPlan(names.map(noted)));
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+function writtenMembers({ bytes, members }: Source): ReadonlyMap<string, Uint8Array> {
+  const found = new Map<string, Uint8Array>();
+  const plan = new CutPlan(
+    Object.keys(members).map((name) => ({
+      name,
+      cut: (_, start, end) => {
+        found.set(name, bytes.subarray(start, end));
+        return false;
+      },
+    })),
+  );
+  const isMarked = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte);
+  cutPlaces(bytes, isMarked ? BYTE_ORDER_MARK.length : 0, bytes.length, plan);
   return found;
 }
