@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
 import { CONFIG, Log } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
+import { callsWithoutSayingSo } from './core/answer';
 import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
 import { openTurnKey } from './core/canonical-conversation';
 import { checkCapture, refuseCapture, type CaptureVerdict } from './core/capture-check';
@@ -75,6 +76,10 @@ export class AnswerRecorder {
     if (outcome === 'malformed') return this.untrainable(turn, refuseCapture('malformed-stream', detail));
     if (isAborted) return this.failed(turn, 'the engine aborted the answer');
     if (outcome === 'failed') return this.failed(turn, detail);
+    if (callsWithoutSayingSo(answer)) {
+      this.metrics.unannouncedToolCall();
+      this.log.warn('turn.tool-call-with-stop', { turnId: context.turnId });
+    }
     const verdict = this.verdict(turn);
     if (!verdict.trainable) return this.untrainable(turn, verdict);
     const at = Date.now();

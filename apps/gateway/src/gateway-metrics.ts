@@ -8,6 +8,7 @@ import type { SkipReason } from './core/session-fields';
 export class GatewayMetrics {
   private readonly requests;
   private readonly answers;
+  private readonly flagged;
   private readonly stored;
   private readonly untrainableTurns;
   private readonly uncapturedTurns;
@@ -20,6 +21,7 @@ export class GatewayMetrics {
   constructor(metrics: Metrics) {
     this.requests = metrics.counter('chat_requests_total', 'Chat requests by HTTP status', ['status']);
     this.answers = metrics.counter('answers_ended_total', 'Main answers that ended, by outcome', ['outcome']);
+    this.flagged = metrics.counter('answers_flagged_total', 'Main answers that contradict themselves', ['flag']);
     this.stored = metrics.counter('turns_stored_total', 'Main answers written down, by where', ['where']);
     this.untrainableTurns = metrics.counter('turns_untrainable_total', 'Answers served that cannot be trained on', [
       'reason',
@@ -42,6 +44,10 @@ export class GatewayMetrics {
   }
   answerEnded(outcome: 'complete' | 'failed'): void {
     this.answers.inc({ outcome });
+  }
+  /** Stored as the engine said it, and worth a look at its tool parser. */
+  unannouncedToolCall(): void {
+    this.flagged.inc({ flag: 'tool-call-with-stop' });
   }
   written(where: 'nats' | 'spool'): void {
     this.stored.inc({ where });

@@ -9,7 +9,7 @@ import type { GatewayConfig } from './config';
 import { messagesFormat } from './core/messages/messages-format';
 import { countedRequest, messagesRequest } from './core/messages/messages-request';
 import { ErrorReplies } from './error-replies';
-import { TokenCounter } from './token-counter';
+import { EngineRefusedCount, TokenCounter } from './token-counter';
 
 /** Anthropic's Messages API, answered by way of chat completions. */
 @Controller('v1/messages')
@@ -45,6 +45,12 @@ export class MessagesController {
     if (!request.ok) throw new HindcastError('invalid-request', request.message);
     const gone = new AbortController();
     new ClientConnection(reply.raw).onGone(() => gone.abort());
-    return { input_tokens: await this.counter.count(request.model, request.prompt, headers, gone.signal) };
+    try {
+      return { input_tokens: await this.counter.count(request.model, request.prompt, headers, gone.signal) };
+    } catch (error) {
+      if (error instanceof EngineRefusedCount && error.retryAfter !== null)
+        void reply.header('retry-after', error.retryAfter);
+      throw error;
+    }
   }
 }

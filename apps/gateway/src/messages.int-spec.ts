@@ -387,6 +387,13 @@ describe('messages: Anthropic’s API', () => {
       expect(await response.json()).toMatchObject({ type: 'error', error: { type } });
     });
 
+    it('says when a busy engine may be asked again', async () => {
+      engine.script = (call) =>
+        sendJson(call.response, 429, { error: { message: 'busy', type: 'x', code: 429 } }, { 'retry-after': '7' });
+      const response = await count({});
+      expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7']);
+    });
+
     it('is refused where the engines cannot tell, and clients do not try again', async () => {
       const other = await startTestGateway({
         NATS_URL: nats.url,

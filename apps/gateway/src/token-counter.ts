@@ -6,6 +6,17 @@ import { engineErrorResponse } from './core/engine-error';
 import { engineError } from './engine-client';
 import { PolicyRouter } from './policy-router';
 
+/** The engine's own error, and when it may be asked again. */
+export class EngineRefusedCount extends HttpException {
+  constructor(
+    body: string,
+    status: number,
+    readonly retryAfter: string | null,
+  ) {
+    super(JSON.parse(body) as object, status);
+  }
+}
+
 /** Asks an engine how long a conversation's prompt is. vLLM's `POST ROOT/tokenize` applies the chat template. */
 @Injectable()
 export class TokenCounter {
@@ -18,7 +29,7 @@ export class TokenCounter {
    * @param prompt messages, tools and whatever else the chat template is given
    * @returns tokens
    * @throws HindcastError `not-supported` where engines cannot tell, `engine-…`, `model-not-found`
-   * @throws HttpException with the engine's own error
+   * @throws EngineRefusedCount with the engine's own error
    */
   async count(
     model: string | null,
@@ -34,7 +45,7 @@ export class TokenCounter {
     const { response, release } = await this.router.call(model, prompt, headers, signal, { path: '../tokenize' });
     try {
       const text = await response.body.text();
-      if (response.statusCode !== 200) throw this.refusal(response.statusCode, text);
+      if (response.statusCode !== 200) throw this.refusal(response.statusCode, text, response.headers['retry-after']);
       const count = (JSON.parse(text) as { count?: unknown } | null)?.count;
       if (!Number.isSafeInteger(count)) throw new HindcastError('engine-invalid-response', 'the engine gave no count');
       return count as number;
@@ -46,9 +57,9 @@ export class TokenCounter {
   }
 
   /** Servers that refuse a key like to quote it. */
-  private refusal(status: number, text: string): HttpException {
+  private refusal(status: number, text: string, retryAfter: string | string[] | undefined): EngineRefusedCount {
     const key = this.config.POLICY_API_KEY;
     const refused = engineErrorResponse(status, key ? text.replaceAll(key, '***') : text);
-    return new HttpException(JSON.parse(refused.body) as object, refused.status);
+    return new EngineRefusedCount(refused.body, refused.status, retryAfter === undefined ? null : String(retryAfter));
   }
 }

@@ -138,3 +138,7 @@ export function hasSubstance(message: Json): boolean {
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
   });
 }
+
+/** Tool calls whose finish reason says that the answer stopped: clients that go by it would not run them. */
+export const callsWithoutSayingSo = ({ message, finishReason }: CompletedAnswer): boolean =>
+  finishReason === 'stop' && Array.isArray(message['tool_calls']) && message['tool_calls'].length > 0;

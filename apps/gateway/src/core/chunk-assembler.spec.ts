@@ -1,5 +1,5 @@
 import { ChunkAssembler } from './chunk-assembler';
-import { readCompletion, type CompletedAnswer } from './answer';
+import { callsWithoutSayingSo, readCompletion, type CompletedAnswer } from './answer';
 import { checkCapture } from './capture-check';
 
 const assemble = (...choices: object[]): CompletedAnswer => {
@@ -46,13 +46,15 @@ describe('ChunkAssembler', () => {
     expect(finishReason).toBe('tool_calls');
   });
 
-  it('D52 stores a tool call whose finish reason says stop', () => {
-    const { message, finishReason } = assemble(
+  it('D52 stores a tool call whose finish reason says stop, and flags it', () => {
+    const answer = assemble(
       { delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'read', arguments: '{}' } }] } },
       { delta: {}, finish_reason: 'stop' },
     );
-    expect(message['tool_calls']).toHaveLength(1);
-    expect(finishReason).toBe('stop');
+    expect(answer.message['tool_calls']).toHaveLength(1);
+    expect(answer.finishReason).toBe('stop');
+    expect(callsWithoutSayingSo(answer)).toBe(true);
+    expect(callsWithoutSayingSo({ ...answer, finishReason: 'tool_calls' })).toBe(false);
   });
 
   it('D14 keeps the ids of control tokens that never show as text', () => {

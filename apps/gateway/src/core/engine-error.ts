@@ -97,6 +97,9 @@ function statusIn(reported: unknown): number | null {
 export function reportedBody(reported: unknown): string {
   const status = statusIn(reported);
   if (status !== null && isOwnKeyRefused(status)) return ownKeyRefused(status);
-  if (isObject(reported)) return JSON.stringify({ error: reported });
+  if (isObject(reported)) {
+    const { error } = errorBody('the engine reported an error', 'server_error', null);
+    return JSON.stringify({ error: { ...error, ...reported } });
+  }
   return JSON.stringify(errorBody(String(reported).slice(0, SHOWN_CHARS), 'server_error', 'engine-invalid-response'));
 }
