@@ -3,6 +3,7 @@ import { HindcastError } from '@hindcast/contracts';
 import type { ClientConnection } from './client-connection';
 import type { CompletedAnswer } from './core/answer';
 import type { EndedTurn } from './core/answer-record';
+import { parseAnswerJson } from './core/answer-json';
 import { ChunkAssembler } from './core/chunk-assembler';
 import type { StreamFormat } from './core/client-format';
 import { SseParser, isDone, type SseEvent } from './core/sse-parser';
@@ -157,7 +158,7 @@ export class AnswerStream {
       if (!this.hasData) return;
       return this.send(this.format.done(event));
     }
-    const chunk = parseChunk(event.data);
+    const chunk = parseChunk(event);
     if (event.event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null)) {
       if (!this.client.hasStarted) throw new EngineRefusal(chunk['error'] ?? chunk);
       this.reportedError = true;
@@ -233,10 +234,10 @@ const terminated = (event: SseEvent): SseEvent => {
   return { ...event, raw: Buffer.concat([event.raw, Buffer.from(missing)]) };
 };
 
-function parseChunk(text: string): Record<string, unknown> {
+function parseChunk({ raw, data, dataStart, dataEnd }: SseEvent): Record<string, unknown> {
   let chunk: unknown;
   try {
-    chunk = JSON.parse(text);
+    chunk = dataStart === undefined ? JSON.parse(data!) : parseAnswerJson(raw.subarray(dataStart, dataEnd), data);
   } catch (cause) {
     throw new MalformedStream('an event is not JSON', { cause });
   }

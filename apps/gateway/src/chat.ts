@@ -10,6 +10,7 @@ import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
 import { readCompletion, type CompletedAnswer } from './core/answer';
+import { parseAnswerJson } from './core/answer-json';
 import type { AnswerContext, EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
 import { engineRequest, withoutLogProbs, type EngineRequest } from './core/engine-request';
@@ -221,7 +222,7 @@ export class Chat {
 function readWhole(bytes: Buffer, choices: number): { body: Record<string, unknown>; answers: CompletedAnswer[] } {
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString('utf8'));
+    body = parseAnswerJson(bytes);
   } catch (cause) {
     throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
   }

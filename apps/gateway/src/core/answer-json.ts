@@ -1,0 +1,69 @@
+import { CutPlan, cutPlaces, withoutPlaces } from './json-cut';
+
+type Json = Record<string, unknown>;
+
+const IDS = 'prompt_token_ids';
+/** Ids of a shorter text are left to `JSON.parse`. */
+const LONG = 8_192;
+
+const [ZERO, NINE, COMMA, CLOSE_ARRAY, SPACE] = [0x30, 0x39, 0x2c, 0x5d, 0x20];
+/** Of a whole number that JavaScript holds exactly. */
+const MAX_DIGITS = 15;
+
+/**
+ * `JSON.parse` of an engine's answer in UTF-8. The ids of a long prompt, which may be most of it, are read by themselves: that takes a
+ * fifth of the time.
+ *
+ * @param text the same decoded, where somebody has it already
+ * @throws SyntaxError when it is not JSON
+ */
+export function parseAnswerJson(bytes: Uint8Array, text?: string | null): unknown {
+  return (bytes.length < LONG ? null : withoutIds(bytes)) ?? JSON.parse(text ?? textOf(bytes));
+}
+
+/** `null` where nothing is won by it, or the ids are anything but whole numbers: then it is not for us to judge. */
+function withoutIds(bytes: Uint8Array): Json | null {
+  let ids: number[] | null = null;
+  let members = 0;
+  const plan = new CutPlan([
+    {
+      name: IDS,
+      cut: (_, start, end) => {
+        members += 1;
+        if (end - start >= LONG) ids = wholeNumbers(bytes, start, end);
+        return true;
+      },
+    },
+  ]);
+  try {
+    const places = cutPlaces(bytes, 0, bytes.length, plan);
+    if (ids === null || members !== 1) return null;
+    const others = JSON.parse(textOf(withoutPlaces(bytes, places))) as unknown;
+    return typeof others === 'object' && others !== null && !Array.isArray(others) ? { ...others, [IDS]: ids } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** `[1,20, 300]`; `null` for anything else. */
+function wholeNumbers(bytes: Uint8Array, start: number, end: number): number[] | null {
+  const numbers: number[] = [];
+  for (let position = start + 1; position < end;) {
+    while (bytes[position] === SPACE) position++;
+    const first = position;
+    let number = 0;
+    for (; bytes[position]! >= ZERO && bytes[position]! <= NINE; position++)
+      number = number * 10 + bytes[position]! - ZERO;
+    const digits = position - first;
+    if (digits === 0 || digits > MAX_DIGITS || (digits > 1 && bytes[first] === ZERO)) return null;
+    numbers.push(number);
+    while (bytes[position] === SPACE) position++;
+    const separator = bytes[position++];
+    if (separator === CLOSE_ARRAY) return position === end ? numbers : null;
+    if (separator !== COMMA) return null;
+  }
+  return null;
+}
+
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
