@@ -88,7 +88,7 @@ export class Chat {
       turnIds,
       ids: { sessionId, ...(skipped === null && { turnId: turnIds[0]! }) },
       reply,
-      client: new ClientConnection(reply.raw),
+      client: new ClientConnection(reply.raw, this.config.CLIENT_TIMEOUT_MS),
     };
     const continued = skipped === 'no-consent' ? null : this.conversations.continue(request, identities, sessionId);
     try {

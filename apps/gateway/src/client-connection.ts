@@ -5,7 +5,11 @@ import type { ServerResponse } from 'node:http';
 export class ClientConnection {
   private isOver = false;
 
-  constructor(private readonly response: ServerResponse) {}
+  /** @param patienceMs a client that takes nothing for so long while something waits for it counts as gone */
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly patienceMs: number,
+  ) {}
 
   /** The client went away before its answer was complete. */
   get isGone(): boolean {
@@ -32,9 +36,11 @@ export class ClientConnection {
     if (this.isGone || this.isOver) return;
     if (this.response.write(events)) return;
     const leave = new AbortController();
-    await Promise.race([once(this.response, 'drain', leave), once(this.response, 'close', leave)]).finally(() =>
-      leave.abort(),
-    );
+    const stalled = setTimeout(() => this.response.destroy(), this.patienceMs);
+    await Promise.race([once(this.response, 'drain', leave), once(this.response, 'close', leave)]).finally(() => {
+      clearTimeout(stalled);
+      leave.abort();
+    });
   }
 
   end(): void {

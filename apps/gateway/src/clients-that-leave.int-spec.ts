@@ -103,9 +103,9 @@ describe('clients that leave, and clients that do not read', () => {
       call.response.end('data: [DONE]\n\n');
     };
     /** A client that sends its request and then reads nothing. */
-    const ask = async (path: string): Promise<Socket> => {
+    const ask = async (path: string, to = gateway): Promise<Socket> => {
       sent = 0;
-      const client = connect(Number(new URL(gateway.url).port), '127.0.0.1').pause();
+      const client = connect(Number(new URL(to.url).port), '127.0.0.1').pause();
       await once(client, 'connect');
       const body = JSON.stringify({ ...bodies[path], stream: true });
       const head = `POST /v1/${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n`;
@@ -134,6 +134,19 @@ describe('clients that leave, and clients that do not read', () => {
       // All of it but the fields that are cut out of each event.
       await eventually(async () => received > 0.9 * total && (await gateway.metric('engine_in_flight')) === 0);
       client.destroy();
+    });
+
+    it.each(['chat/completions', 'completions'])('/v1/%s: it does not hold the engine for ever', async (path) => {
+      const env = { NATS_URL: nats.url, POLICY_BASE_URL: engine.url, CLIENT_TIMEOUT_MS: '300' };
+      const impatient = await startTestGateway(env);
+      engine.script = flood;
+      const client = await ask(path, impatient);
+      client.on('error', () => undefined);
+      await (
+        await eventually(async () => engine.calls[0])
+      ).aborted;
+      client.destroy();
+      await impatient.stop();
     });
 
     it.each(['chat/completions', 'completions'])('/v1/%s: it is noticed when it leaves all the same', async (path) => {

@@ -38,6 +38,8 @@ export const GatewayConfig = commonConfig(8080)
     /** Failures in a row after which an engine gets no requests for POLICY_BREAKER_PAUSE_MS; 0: never. */
     POLICY_BREAKER_FAILURES: z.coerce.number().int().min(0).default(5),
     POLICY_BREAKER_PAUSE_MS: z.coerce.number().int().positive().default(5_000),
+    /** A client that takes nothing of its streamed answer for so long counts as gone, and its engine is let go. */
+    CLIENT_TIMEOUT_MS: z.coerce.number().int().positive().default(300_000),
     /** `name:sha256hex,…`; the name is the tenant. */
     API_KEYS: listOf(parseApiKey).default([]),
     /** JSON file with more keys; read again when it changes. */

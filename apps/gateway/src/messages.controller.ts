@@ -44,7 +44,7 @@ export class MessagesController {
     const request = countedRequest(body, this.config.POLICY_DIALECT);
     if (!request.ok) throw new HindcastError('invalid-request', request.message);
     const gone = new AbortController();
-    new ClientConnection(reply.raw).onGone(() => gone.abort());
+    new ClientConnection(reply.raw, this.config.CLIENT_TIMEOUT_MS).onGone(() => gone.abort());
     try {
       return { input_tokens: await this.counter.count(request.model, request.prompt, headers, gone.signal) };
     } catch (error) {

@@ -35,8 +35,8 @@ export class PassThrough {
   async answer(path: PassThroughPath, body: unknown, reply: FastifyReply): Promise<void> {
     const checked = checkPassThrough(body);
     if (!checked.ok) return this.errors.invalid(chatFormat, reply, checked.message, checked.param);
-    const target: ErrorTarget = { call: { format: chatFormat }, reply, client: new ClientConnection(reply.raw) };
-    const { client } = target;
+    const client = new ClientConnection(reply.raw, this.config.CLIENT_TIMEOUT_MS);
+    const target: ErrorTarget = { call: { format: chatFormat }, reply, client };
     const abort = new AbortController();
     client.onGone(() => abort.abort());
     let routed: RoutedResponse | null = null;
