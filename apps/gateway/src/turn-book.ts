@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { decodeCapture, type Capture } from '@hindcast/contracts';
 import { Bus, Log, Nats, crashPoint } from '@hindcast/platform';
@@ -18,6 +19,8 @@ import { KvAccess } from './kv-access';
 import { OwnRevisions } from './own-revisions';
 import { StoredLists } from './stored-lists';
 
+/** How long what follows an answer is gathered. */
+const GATHER_MS = 25;
 /** Bytes that NATS adds to a value: subject and headers. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
 
@@ -32,6 +35,7 @@ export class TurnBook {
   readonly revisions = new OwnRevisions<OpenTurn>();
   readonly sessions: StoredLists<SessionTurn>;
   private readonly followUps = new Set<Promise<void>>();
+  private gathering: Promise<void> | null = null;
 
   constructor(
     private readonly access: KvAccess,
@@ -147,6 +151,7 @@ export class TurnBook {
     await Promise.all([put(), turn.sessionId && inSession && join(turn.sessionId, inSession)]);
     crashPoint('after-capture-put');
     this.follow(async () => {
+      await this.nextGathering();
       await this.announce(key, turn);
       await this.closeAll(earlier, { reason: 'superseded', detail: `by ${turn.turnId}` }, turn.turnId, now);
     });
@@ -183,6 +188,12 @@ export class TurnBook {
         () => ({ kind: 'closed', at: now, by, body }),
       );
     await Promise.all(turns.map(close));
+  }
+
+  /** Many turns at once take the server and this process far less than each by itself, and nobody waits. */
+  private nextGathering(): Promise<void> {
+    this.gathering ??= sleep(GATHER_MS).then(() => void (this.gathering = null));
+    return this.gathering;
   }
 
   /** What fails here is found and finished by a sweep. */
