@@ -18,6 +18,9 @@ interface Options {
   readonly gatewayNode?: string;
 }
 
+/** Of a soak; the client ends by itself long before. */
+const LONGEST_PART_MS = 600_000;
+
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 function count(text: string): number {
@@ -139,7 +142,7 @@ async function soak(stage: Stage, requests: number): Promise<Result> {
       'hindcast',
       cell,
       Math.min(PART, requests - sent),
-      Infinity,
+      LONGEST_PART_MS,
     );
     if (failures > 0) throw new Error(`${failures} of ${done} requests failed`);
     sent += done;
