@@ -6,6 +6,7 @@ import type { EndedTurn } from './core/answer-record';
 import { parseAnswerJson } from './core/answer-json';
 import { ChunkAssembler } from './core/chunk-assembler';
 import type { StreamFormat } from './core/client-format';
+import { errorWithoutKey } from './core/engine-key';
 import { SseParser, isDone, type SseEvent } from './core/sse-parser';
 import { engineError } from './engine-client';
 
@@ -57,6 +58,8 @@ export class AnswerStream {
     private readonly headers: Readonly<Record<string, string>>,
     private readonly format: StreamFormat,
     private readonly choices: number,
+    /** `POLICY_API_KEY`, which no error of the engine shows to the client. */
+    private readonly engineKey?: string,
   ) {}
 
   /** The engine has finished the answer; what may still come is its usage and its end mark. */
@@ -159,16 +162,21 @@ export class AnswerStream {
       return this.send(this.format.done(event));
     }
     const chunk = parseChunk(event);
-    if (event.event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null)) {
-      if (!this.client.hasStarted) throw new EngineRefusal(chunk['error'] ?? chunk);
-      this.reportedError = true;
-      return this.send(this.format.reported(event, chunk['error'] ?? chunk));
-    }
+    if (event.event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null))
+      return this.takeError(errorWithoutKey(event, this.engineKey));
     this.hasData = true;
     this.assembler.add(chunk);
     const written = this.written(event, chunk);
     if (this.isFinished && !this.held && !this.isHoldSpent) this.startHold();
     this.send(written);
+  }
+
+  private takeError(event: SseEvent): void {
+    const chunk = parseChunk(event);
+    const reported = chunk['error'] ?? chunk;
+    if (!this.client.hasStarted) throw new EngineRefusal(reported);
+    this.reportedError = true;
+    this.send(this.format.reported(event, reported));
   }
 
   private written(event: SseEvent, chunk: Record<string, unknown>): readonly Uint8Array[] {

@@ -126,7 +126,7 @@ export class Chat {
         type.includes('text/event-stream') || (request.stream === true && !type.includes('application/json'));
       if (!isStream) return await this.passWhole(exchange, routed);
       const format = call.format.stream(sent.asked, turnIds[0]!);
-      stream = new AnswerStream(client, streamHeaders(exchange), format, turnIds.length);
+      stream = new AnswerStream(client, streamHeaders(exchange), format, turnIds.length, this.config.POLICY_API_KEY);
       reply.hijack();
       await this.passStream(exchange, routed, stream);
     } catch (error) {

@@ -7,6 +7,7 @@ import type { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import type { ClientFormat } from './core/client-format';
 import { engineErrorResponse, errorBody, reportedBody, reportedStatus } from './core/engine-error';
+import { retryAfterHeader, withoutKey } from './core/engine-key';
 import { EnginesAway } from './engines-away';
 import { GatewayMetrics } from './gateway-metrics';
 import type { RoutedResponse } from './policy-router';
@@ -37,8 +38,8 @@ export class ErrorReplies {
   /** The engine's error with its status, in OpenAI's shape. */
   async passOn({ call, reply, ids }: ErrorTarget, { response, model }: RoutedResponse, bytes: Buffer): Promise<void> {
     const { status, body } = engineErrorResponse(response.statusCode, this.withoutEngineKey(bytes.toString('utf8')));
-    const retryAfter = response.headers['retry-after'];
-    if (retryAfter) void reply.header('retry-after', String(retryAfter));
+    const retryAfter = retryAfterHeader(response.headers['retry-after']);
+    if (retryAfter !== null) void reply.header('retry-after', retryAfter);
     this.log.warn('engine.refused', { ...ids, status: response.statusCode, model });
     await this.send(reply, status, call.format.error(status, body));
   }
@@ -66,10 +67,8 @@ export class ErrorReplies {
       .end(call.format.error(status, body));
   }
 
-  /** Servers that refuse a key like to quote it. */
   private withoutEngineKey(text: string): string {
-    const key = this.config.POLICY_API_KEY;
-    return key ? text.replaceAll(key, '***') : text;
+    return withoutKey(text, this.config.POLICY_API_KEY);
   }
 
   private async send(reply: FastifyReply, status: number, body: string): Promise<void> {

@@ -3,6 +3,7 @@ import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { engineErrorResponse } from './core/engine-error';
+import { retryAfterHeader, withoutKey } from './core/engine-key';
 import { engineError } from './engine-client';
 import { PolicyRouter } from './policy-router';
 
@@ -56,10 +57,8 @@ export class TokenCounter {
     }
   }
 
-  /** Servers that refuse a key like to quote it. */
   private refusal(status: number, text: string, retryAfter: string | string[] | undefined): EngineRefusedCount {
-    const key = this.config.POLICY_API_KEY;
-    const refused = engineErrorResponse(status, key ? text.replaceAll(key, '***') : text);
-    return new EngineRefusedCount(refused.body, refused.status, retryAfter === undefined ? null : String(retryAfter));
+    const refused = engineErrorResponse(status, withoutKey(text, this.config.POLICY_API_KEY));
+    return new EngineRefusedCount(refused.body, refused.status, retryAfterHeader(retryAfter));
   }
 }

@@ -1,4 +1,5 @@
 import { usageOf, type Usage } from './answer';
+import { errorWithoutKey } from './engine-key';
 import { SseParser, isDone, type SseEvent } from './sse-parser';
 import { stripEvent, type AskedFields } from './strip-fields';
 
@@ -52,12 +53,15 @@ export function usageIn(bytes: Uint8Array): CountedTokens {
   }
 }
 
-/** Reads the usage that a stream gives at its end, and cuts out what only Hindcast asked for; all other bytes stay. */
+/** Reads the usage that a stream gives at its end; cuts out what only Hindcast asked for, and the engine's key out of errors. All other bytes stay. */
 export class UsageFilter {
   private readonly parser = new SseParser();
   counted: CountedTokens = counted(null);
 
-  constructor(private readonly asked: AskedFields) {}
+  constructor(
+    private readonly asked: AskedFields,
+    private readonly engineKey?: string,
+  ) {}
 
   /** @throws RangeError when an event is larger than the parser takes */
   push(piece: Uint8Array): readonly Uint8Array[] {
@@ -69,7 +73,8 @@ export class UsageFilter {
     return rest ? this.written(rest) : [];
   }
 
-  private written(event: SseEvent): readonly Uint8Array[] {
+  private written(given: SseEvent): readonly Uint8Array[] {
+    const event = errorWithoutKey(given, this.engineKey);
     if (event.data === null || isDone(event)) return [event.raw];
     let chunk: unknown;
     try {
