@@ -76,6 +76,57 @@ describe('pairTexts', () => {
     expect(nextState[0]!.text).toContain('characters cut');
   });
 
+  const many = (count: number, message: object = user('')): Record<string, unknown>[] =>
+    Array.from({ length: count }, () => ({ ...message }));
+  const bytes = (texts: unknown): number => Buffer.byteLength(JSON.stringify(texts));
+  const answer = { role: 'assistant', content: 'a' };
+  it.each([
+    { why: 'messages without text use up no characters', before: many(5_000), after: many(5_000) },
+    { why: 'short messages', before: many(5_000, user('ok')), after: many(5_000, user('ok')) },
+    {
+      why: 'control characters are escaped',
+      before: many(50, user('\u0001'.repeat(9_000))),
+      after: many(50, user('\u0001'.repeat(9_000))),
+    },
+    {
+      why: 'three bytes a character',
+      before: many(50, user('語'.repeat(9_000))),
+      after: many(500, user('語'.repeat(9_000))),
+    },
+    {
+      why: 'names of tools',
+      before: many(20, { role: 'tool', name: 'n'.repeat(100_000), content: '' }),
+      after: many(20, { role: 'tool', name: '\u0001'.repeat(100_000), content: '' }),
+    },
+  ])('bounds the bytes of a pair: $why', ({ before, after }) => {
+    expect(bytes(pairTexts([...before, answer, ...after], before.length))).toBeLessThanOrEqual(256 * 1024);
+  });
+
+  it('says how many messages were left out, and where', () => {
+    const numbered = (count: number): Record<string, unknown>[] =>
+      Array.from({ length: count }, (_, index) => user(`${index}`));
+    const { conversation, nextState } = pairTexts([...numbered(1_000), answer, ...numbered(1_000)], 1_000);
+    expect(conversation).toHaveLength(256);
+    expect(conversation[0]!.text).toBe('[… 744 messages left out …]\n744');
+    expect(conversation.at(-1)!.text).toBe('999');
+    expect(nextState).toHaveLength(256);
+    expect(nextState.map(({ text }) => text).filter((text) => text.includes('left out'))).toEqual([
+      '[… 744 messages left out …]\n872',
+    ]);
+    expect([nextState[0]!.text, nextState[127]!.text, nextState.at(-1)!.text]).toEqual(['0', '127', '999']);
+  });
+
+  it('leaves no mark where nothing is missing', () => {
+    const { conversation, nextState } = pairTexts([...many(256, user('x')), answer, ...many(256, user('x'))], 256);
+    expect(new Set([...conversation, ...nextState].map(({ text }) => text))).toEqual(new Set(['x']));
+  });
+
+  it('never cuts the name of a tool in the middle of a character', () => {
+    const name = `a${'🎉'.repeat(100)}`;
+    const { nextState } = pairTexts([answer, { role: 'tool', name, content: 'r' }], 0);
+    expect(nextState[0]!.toolName).toMatch(/^a(🎉)+…$/u);
+  });
+
   it('reads messages of any shape', () => {
     expect(
       messageText({ content: [1, null, { type: 'x' }], tool_calls: [null, {}], function_call: { name: 'f' } }),

@@ -6,9 +6,19 @@ type Json = Record<string, unknown>;
 const MESSAGE_CHARS = 8_000;
 /** Characters of the conversation before the answer. */
 const CONVERSATION_CHARS = 24_000;
-/** Characters of all next-state messages; they are cut evenly, none is left out. */
+/** Characters of all next-state messages; they are cut evenly. */
 const NEXT_STATE_CHARS = 96_000;
 const SMALLEST_CUT = 200;
+/** Messages on either side of the answer; a mark says how many more there were. */
+const MESSAGES = 256;
+/** Longer than any engine allows the name of a tool to be. */
+const TOOL_NAME_CHARS = 128;
+/** All texts of a pair as JSON: what a message of the bus and a record of the store can hold besides the rest. */
+const PAIR_BYTES = 256 * 1024;
+/** Bytes of JSON that a character of text can take: a control character is escaped. */
+const WORST_BYTES_PER_CHAR = 6;
+/** Bytes of JSON of a message without its texts, and some to spare. */
+const MESSAGE_BYTES = 64;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -89,7 +99,12 @@ function toTextMessage(message: Json, names: ReadonlyMap<Json, string>, limit: n
   const role = message['role'] as TextMessage['role'];
   const isResult = role === 'tool' || role === 'function';
   const name = typeof message['name'] === 'string' ? message['name'] : names.get(message);
-  return { role, text: cutMiddle(messageText(message), limit), toolName: isResult ? (name ?? null) : null };
+  return { role, text: cutMiddle(messageText(message), limit), toolName: isResult ? boundedName(name) : null };
+}
+
+function boundedName(name: string | undefined): string | null {
+  if (name === undefined || name.length <= TOOL_NAME_CHARS) return name ?? null;
+  return `${name.slice(0, headEnd(name, TOOL_NAME_CHARS))}…`;
 }
 
 export interface PairTexts {
@@ -98,24 +113,75 @@ export interface PairTexts {
   readonly nextState: TextMessage[];
 }
 
-/** The bounded texts of a pair: the end of the conversation before the answer at `index`, the answer, and all that follows it. */
+/**
+ * The bounded texts of a pair: the end of the conversation before the answer at `index`, the answer, and what follows it. What is
+ * left out is said in a mark: how many characters within a text, how many messages at the head of the one that comes after them.
+ */
 export function pairTexts(messages: readonly Json[], index: number): PairTexts {
   const names = toolNames(messages);
-  const conversation: TextMessage[] = [];
-  let left = CONVERSATION_CHARS;
-  for (let position = index - 1; position >= 0 && left > 0; position--) {
-    const message = toTextMessage(messages[position]!, names, Math.min(MESSAGE_CHARS, Math.max(left, SMALLEST_CUT)));
-    conversation.unshift(message);
+  let share = 1;
+  let texts = sharedTexts(messages, index, names, share);
+  // Text that is escaped or not Latin takes more bytes than it has characters.
+  while (!isWithin(texts, PAIR_BYTES) && share > 1 / 16) texts = sharedTexts(messages, index, names, (share /= 2));
+  return texts;
+}
+
+function sharedTexts(
+  messages: readonly Json[],
+  index: number,
+  names: ReadonlyMap<Json, string>,
+  share: number,
+): PairTexts {
+  return {
+    conversation: conversationBefore(messages, index, names, share),
+    answer: cutMiddle(messageText(messages[index]!), 2 * MESSAGE_CHARS * share),
+    nextState: stateAfter(messages, index, names, share),
+  };
+}
+
+function conversationBefore(
+  messages: readonly Json[],
+  index: number,
+  names: ReadonlyMap<Json, string>,
+  share: number,
+): TextMessage[] {
+  const newestFirst: TextMessage[] = [];
+  let left = CONVERSATION_CHARS * share;
+  let position = index;
+  while (position > 0 && left > 0 && newestFirst.length < MESSAGES) {
+    const limit = Math.min(MESSAGE_CHARS * share, Math.max(left, SMALLEST_CUT));
+    const message = toTextMessage(messages[--position]!, names, limit);
+    newestFirst.push(message);
     left -= message.text.length;
   }
-  const following = messages.slice(index + 1);
-  const share = Math.max(
-    SMALLEST_CUT,
-    Math.min(MESSAGE_CHARS, Math.floor(NEXT_STATE_CHARS / Math.max(1, following.length))),
-  );
-  return {
-    conversation,
-    answer: cutMiddle(messageText(messages[index]!), 2 * MESSAGE_CHARS),
-    nextState: following.map((message) => toTextMessage(message, names, share)),
-  };
+  const [first, ...rest] = newestFirst.reverse();
+  return first ? [withMissing(first, position), ...rest] : [];
+}
+
+/** Where there are too many, the first and the last of them: what was answered to, and what was said in the end. */
+function stateAfter(
+  messages: readonly Json[],
+  index: number,
+  names: ReadonlyMap<Json, string>,
+  share: number,
+): TextMessage[] {
+  const missing = Math.max(0, messages.length - (index + 1) - MESSAGES);
+  const gap = index + 1 + MESSAGES / 2;
+  const kept = messages
+    .slice(index + 1, missing ? gap : undefined)
+    .concat(missing ? messages.slice(gap + missing) : []);
+  const even = Math.floor((NEXT_STATE_CHARS * share) / Math.max(1, kept.length));
+  const limit = Math.max(SMALLEST_CUT * share, Math.min(MESSAGE_CHARS * share, even));
+  const texts = kept.map((message) => toTextMessage(message, names, limit));
+  return missing ? texts.map((text, at) => (at === MESSAGES / 2 ? withMissing(text, missing) : text)) : texts;
+}
+
+const withMissing = (message: TextMessage, count: number): TextMessage =>
+  count === 0 ? message : { ...message, text: `[… ${count} messages left out …]\n${message.text}` };
+
+function isWithin(texts: PairTexts, bytes: number): boolean {
+  const all = [...texts.conversation, ...texts.nextState];
+  const chars = all.reduce((sum, { text, toolName }) => sum + text.length + (toolName?.length ?? 0), 0);
+  const most = WORST_BYTES_PER_CHAR * (chars + texts.answer.length) + MESSAGE_BYTES * all.length;
+  return most <= bytes || new TextEncoder().encode(JSON.stringify(texts)).length <= bytes;
 }
