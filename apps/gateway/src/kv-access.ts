@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DependencyUnavailable, buckets, type BucketName } from '@hindcast/contracts';
+import { ContractViolation, DependencyUnavailable, buckets, type BucketName } from '@hindcast/contracts';
 import { Buckets, CONFIG, Nats } from '@hindcast/platform';
 import { PubHeaders, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { GatewayConfig } from './config';
 
+/** Bytes that NATS adds to a value: subject and headers. */
+const MESSAGE_OVERHEAD_BYTES = 1024;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
 /** Buckets and stream management of the present connection, opened once each. */
@@ -47,14 +49,23 @@ export class KvAccess {
     return opening;
   }
 
+  /** The largest value that the server takes, bytes. */
+  get maxValueBytes(): number {
+    return this.nats.maxPayload - MESSAGE_OVERHEAD_BYTES;
+  }
+
   /**
    * Stores a value; with `previous` only on top of that revision (0: where there is none).
    *
    * @returns its revision
+   * @throws ContractViolation when the value is larger than the server takes
    * @throws DependencyUnavailable, JetStreamApiError on another revision, or a NATS error when it is not confirmed
    */
   async put(name: BucketName, key: string, value: string | Uint8Array, previous?: number): Promise<number> {
     await this.kv(name);
+    const bytes = typeof value === 'string' ? Buffer.byteLength(value) : value.length;
+    if (bytes > this.maxValueBytes)
+      throw new ContractViolation(`KV ${name}`, `${bytes} bytes are more than the ${this.maxValueBytes} of a value`);
     const headers: Record<string, string> =
       previous === undefined ? {} : { [PubHeaders.ExpectedLastSubjectSequenceHdr]: String(previous) };
     const stored = await this.nats.publisher().publish(`$KV.${buckets[name]}.${key}`, value, headers);

@@ -1,12 +1,24 @@
 import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { withoutCapture, decodeOperation, encodeOperation, touchedBy, type Operation } from './core/operation';
+import {
+  withoutCapture,
+  decodeOperation,
+  encodeOperation,
+  touchedBy,
+  type DropReason,
+  type Operation,
+} from './core/operation';
 import { SpoolIndex } from './core/spool-index';
 
 const SUFFIX = '.operation';
+/** A name begins with the time at which it was given. */
+const TIME_DIGITS = 15;
+const timeOf = (name: string): number => Number(name.slice(0, TIME_DIGITS));
 
 export interface SpooledOperation {
   readonly name: string;
+  /** When it was written down, milliseconds since the epoch. */
+  readonly at: number;
   readonly operation: Operation;
   readonly capture: Uint8Array | null;
 }
@@ -15,8 +27,8 @@ export interface SpoolOptions {
   readonly folder: string;
   /** Bytes on disk that the waiting operations may take; the oldest make room for new ones. */
   readonly maxBytes: number;
-  /** What was given up to make room. */
-  readonly onDropped: (operation: Operation) => void;
+  /** What was given up, and why. */
+  readonly onDropped: (operation: Operation, reason: DropReason) => void;
 }
 
 /**
@@ -82,7 +94,7 @@ export class Spool {
       throw new RangeError(`${bytes.length} bytes do not fit into a spool of ${this.options.maxBytes}`);
     // The name is taken before the first wait: names are in the order of the calls.
     this.lastTime = Math.max(this.lastTime, Date.now());
-    const order = `${String(this.lastTime).padStart(15, '0')}-${String(this.sequence++).padStart(9, '0')}-${process.pid}`;
+    const order = `${String(this.lastTime).padStart(TIME_DIGITS, '0')}-${String(this.sequence++).padStart(9, '0')}-${process.pid}`;
     const name = `${order}${SUFFIX}`;
     this.index.add(name, { touched: touchedBy(operation), bytes: bytes.length, isClosing: isClosing(operation) });
     this.index.hold(name);
@@ -101,19 +113,26 @@ export class Spool {
   }
 
   /**
-   * The oldest operations in order, up to `limit`; they are not dropped until `release`. One that is still being written ends the
-   * list: what comes after it must wait.
+   * The oldest operations in order, up to `limit`; they are not dropped until `release`. One that is postponed or still being
+   * written is left out, with all after it that touch the same.
+   *
+   * @throws when the folder cannot be read
    */
-  async oldest(limit: number): Promise<SpooledOperation[]> {
+  async oldest(limit: number, postponed?: (name: string) => boolean): Promise<SpooledOperation[]> {
+    const names = this.index.oldest(limit, postponed);
+    for (const name of names) this.index.hold(name);
     const found: SpooledOperation[] = [];
-    for (const name of this.index.oldest(limit)) {
-      if (this.index.isHeld(name)) break;
-      this.index.hold(name);
-      const spooled = await this.read(name);
-      if (spooled) found.push(spooled);
-      else this.index.delete(name);
+    try {
+      for (const name of names) {
+        const spooled = await this.read(name);
+        if (spooled) found.push(spooled);
+        else this.forget(name);
+      }
+      return found;
+    } catch (error) {
+      for (const name of names) this.index.release(name);
+      throw error;
     }
-    return found;
   }
 
   /** These are no longer worked on. */
@@ -126,35 +145,50 @@ export class Spool {
     this.index.delete(name);
   }
 
+  /** What touches the same as this operation waits for it no longer. */
+  letPass(name: string): void {
+    this.index.letPass(name);
+  }
+
+  /** Leaves of an operation in work what the ledger must know. */
+  giveUp(name: string, reason: DropReason): Promise<void> {
+    return this.drop(name, reason);
+  }
+
+  private forget(name: string): void {
+    this.index.release(name);
+    this.index.delete(name);
+  }
+
   private async makeRoom(): Promise<void> {
     for (;;) {
       const name = this.index.toDrop();
       if (name === null) return;
       this.index.hold(name);
       try {
-        await this.drop(name);
+        await this.drop(name, 'full');
       } finally {
         this.index.release(name);
       }
     }
   }
 
-  private async drop(name: string): Promise<void> {
+  private async drop(name: string, reason: DropReason): Promise<void> {
     const spooled = await this.read(name);
-    const closing = spooled && withoutCapture(spooled.operation);
+    const closing = spooled && withoutCapture(spooled.operation, reason);
     if (closing) {
       const bytes = encodeOperation(closing, null);
       await this.write(name, bytes);
       this.index.add(name, { touched: touchedBy(closing), bytes: bytes.length, isClosing: true });
     } else await this.remove(name);
-    if (spooled) this.options.onDropped(spooled.operation);
+    if (spooled) this.options.onDropped(spooled.operation, reason);
   }
 
   /** `null` for a file that another gateway on the same folder has done, or that is no operation. */
   private async read(name: string): Promise<SpooledOperation | null> {
     const path = join(this.folder, name);
     try {
-      return { name, ...decodeOperation(await readFile(path)) };
+      return { name, at: timeOf(name), ...decodeOperation(await readFile(path)) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       if (!(error instanceof RangeError) && !(error instanceof SyntaxError)) throw error;

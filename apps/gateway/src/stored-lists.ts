@@ -1,4 +1,4 @@
-import { DependencyUnavailable } from '@hindcast/contracts';
+import { ContractViolation, DependencyUnavailable } from '@hindcast/contracts';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import type { KvAccess } from './kv-access';
 import type { OwnRevisions } from './own-revisions';
@@ -41,6 +41,8 @@ export class StoredLists<T> {
     /** First part of the key. */
     private readonly prefix: string,
     private readonly revisions?: OwnRevisions<T>,
+    /** Whether an entry is about to go: a list too large with it is not too large for ever. */
+    private readonly isPassing: (item: T) => boolean = () => false,
   ) {
     // A server that comes back may have another store, with other lists under the same revisions.
     access.onLost(() => this.remembered.clear());
@@ -58,7 +60,9 @@ export class StoredLists<T> {
   /**
    * `change` may run several times, the last one counts. `assumeEmpty` saves a read where the key is most likely new.
    *
+   * @throws ContractViolation when the list would be larger than the server takes
    * @throws DependencyUnavailable or a NATS error when the change is not confirmed; it may have been made all the same.
+   *   Also where there is no room only until other entries are gone.
    */
   change(key: string, change: Change<T>, assumeEmpty = false): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -75,24 +79,31 @@ export class StoredLists<T> {
     while (queue.length > 0) {
       const batch = queue.splice(0);
       try {
-        await this.write(
-          key,
-          batch.map(({ change }) => change),
-          batch.every(({ assumeEmpty }) => assumeEmpty),
-        );
-        for (const { resolve } of batch) resolve();
+        await this.writeTogether(key, batch);
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        // Together they may be too large where each is not.
+        if (batch.length > 1 && error instanceof ContractViolation) {
+          for (const one of batch) await this.writeTogether(key, [one]).catch(one.reject);
+        } else for (const { reject } of batch) reject(error);
       }
     }
     this.waiting.delete(key);
+  }
+
+  private async writeTogether(key: string, batch: readonly Waiting<T>[]): Promise<void> {
+    await this.write(
+      key,
+      batch.map(({ change }) => change),
+      batch.every(({ assumeEmpty }) => assumeEmpty),
+    );
+    for (const { resolve } of batch) resolve();
   }
 
   private async write(key: string, changes: readonly Change<T>[], assumeEmpty: boolean): Promise<void> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Opening can take as long as NATS is away; what is to be written is decided after it.
       await this.access.whileConnected(Promise.all([this.access.kv('openTurns'), this.access.manager()]));
-      const remembered = attempt === 1 && !assumeEmpty ? this.remembered.get(key) : undefined;
+      const remembered = attempt === 1 ? this.remembered.get(key) : undefined;
       const list = remembered ?? (assumeEmpty && attempt === 1 ? NO_LIST : await this.readRevision(key));
       const next = changes.reduce<readonly T[]>((items, change) => change(items), list.items);
       if (next.length === list.items.length && next.every((item, index) => item === list.items[index])) {
@@ -105,6 +116,8 @@ export class StoredLists<T> {
         await this.replace(key, list, next);
         return;
       } catch (error) {
+        if (error instanceof ContractViolation && list.items.some(this.isPassing))
+          throw new DependencyUnavailable('nats', `${this.prefix}.${key} has no room yet`);
         if (!isConflict(error)) throw error;
       }
     }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { decodeCapture, type Capture } from '@hindcast/contracts';
-import { Bus, Log, Nats, crashPoint } from '@hindcast/platform';
+import { ContractViolation, decodeCapture, type Capture, type ClosedTurn } from '@hindcast/contracts';
+import { Bus, Log, crashPoint } from '@hindcast/platform';
+import { boundsOf, bytesOf, crowdedOut, newestWithin } from './core/list-bounds';
 import {
   supersededBy,
   withAnnounced,
@@ -16,13 +17,14 @@ import {
 import type { Operation } from './core/operation';
 import { GatewayMetrics } from './gateway-metrics';
 import { KvAccess } from './kv-access';
+import { isOutage } from './outage';
 import { OwnRevisions } from './own-revisions';
 import { StoredLists } from './stored-lists';
 
 /** How long what follows an answer is gathered. */
 const GATHER_MS = 25;
-/** Bytes that NATS adds to a value: subject and headers. */
-const MESSAGE_OVERHEAD_BYTES = 1024;
+
+const REFUSED: ClosedTurn = { reason: 'failed', detail: 'its pair is none that the bus takes' };
 
 /**
  * The open turns that all gateways share. A record is written before its capture, goes
@@ -40,11 +42,10 @@ export class TurnBook {
   constructor(
     private readonly access: KvAccess,
     private readonly bus: Bus,
-    private readonly nats: Nats,
     private readonly metrics: GatewayMetrics,
     private readonly log: Log,
   ) {
-    this.turns = new StoredLists(access, 'turn', this.revisions);
+    this.turns = new StoredLists(access, 'turn', this.revisions, ({ ending }) => ending !== null);
     this.sessions = new StoredLists(access, 'session');
   }
 
@@ -85,18 +86,43 @@ export class TurnBook {
     const { turnId, tenant, ending } = turn;
     if (!ending) return;
     if (!turn.announced) await this.bus.publish('turnCaptured', { turnId, tenant, body: turn.captured });
-    if (ending.kind === 'paired') await this.bus.publish('turnPaired', { turnId, tenant, body: ending.body });
-    else await this.bus.publish('turnClosed', { turnId, tenant, body: ending.body });
+    const published = await this.publishEnding(turn, ending);
     await this.closeSiblings(turn, ending);
-    await this.turns.change(key, (turns) => withoutTurn(turns, turnId));
+    let isRemoved = false;
+    await this.turns.change(key, (turns) => {
+      const left = withoutTurn(turns, turnId);
+      isRemoved = left.length < turns.length;
+      return left;
+    });
     if (turn.sessionId)
       await this.sessions.change(turn.sessionId, (turns) => turns.filter((known) => known.turnId !== turnId));
-    this.metrics.ended(ending);
-    this.log.info(`turn.${ending.kind}`, {
+    // Several may finish one turn, as a sweep beside the gateway that claimed it. One of them removes it.
+    if (!isRemoved) return;
+    this.metrics.ended(published);
+    this.log.info(`turn.${published.kind}`, {
       turnId,
       sessionId: turn.sessionId,
-      reason: ending.kind === 'closed' ? ending.body.reason : null,
+      reason: published.kind === 'closed' ? published.body.reason : null,
     });
+  }
+
+  /** @returns the ending that is on the bus: of a pair that the bus can never take, that the turn failed */
+  private async publishEnding(
+    { turnId, tenant }: Pick<OpenTurn, 'turnId' | 'tenant'>,
+    ending: Ending,
+  ): Promise<Ending> {
+    if (ending.kind === 'paired') {
+      try {
+        await this.bus.publish('turnPaired', { turnId, tenant, body: ending.body });
+        return ending;
+      } catch (error) {
+        if (isOutage(error)) throw error;
+        this.log.error('turn.pair-refused', { turnId, error });
+        return this.publishEnding({ turnId, tenant }, { ...ending, kind: 'closed', body: REFUSED });
+      }
+    }
+    await this.bus.publish('turnClosed', { turnId, tenant, body: ending.body });
+    return ending;
   }
 
   /** Publishes that a turn was captured and marks its record. */
@@ -118,7 +144,7 @@ export class TurnBook {
 
   /** Whether the server takes a capture of so many bytes; a spooled one may meet a server that takes less. */
   fits(captureBytes: number): boolean {
-    return captureBytes <= this.nats.maxPayload - MESSAGE_OVERHEAD_BYTES;
+    return captureBytes <= this.access.maxValueBytes;
   }
 
   /**
@@ -136,7 +162,24 @@ export class TurnBook {
       const captured = { ...turn.captured, untrainable: 'too-large' as const };
       return this.bus.publish('turnCaptured', { turnId: turn.turnId, tenant: turn.tenant, body: captured });
     }
-    await this.turns.change(key, (turns) => (withdrawn?.aborted ? turns : withTurn(turns, turn)), true);
+    const bounds = boundsOf(this.access.maxValueBytes);
+    if (bytesOf(turn) > bounds.bytes)
+      throw new ContractViolation('KV openTurns', `a turn of ${bytesOf(turn)} bytes, of ${bounds.bytes} in all`);
+    let crowded: readonly OpenTurn[] = [];
+    await this.turns.change(
+      key,
+      (turns) => {
+        crowded = [];
+        if (withdrawn?.aborted) return turns;
+        const opened = crowdedOut(withTurn(turns, turn), bounds, now);
+        crowded = opened.filter((other) => !turns.includes(other) && other.turnId !== turn.turnId);
+        return opened;
+      },
+      true,
+    );
+    // Another replica's sweep would find them later; this one's follow-ups are what makes room.
+    if (crowded.length > 0)
+      this.follow(async () => void (await Promise.all(crowded.map((other) => this.finish(key, other)))));
     if (withdrawn?.aborted) return;
     let earlier: readonly SessionTurn[] = [];
     const join = async (sessionId: string, own: SessionTurn): Promise<void> => {
@@ -144,7 +187,8 @@ export class TurnBook {
         turnId !== own.turnId && !turn.siblings?.some((sibling) => sibling.turnId === turnId);
       await this.sessions.change(sessionId, (turns) => {
         earlier = turns.filter((known) => known.attempt === own.attempt && isOther(known));
-        return turns.some((known) => known.turnId === own.turnId) ? turns : [...turns, own];
+        // The ones that are forgotten stay open under their keys, and expire.
+        return turns.some((known) => known.turnId === own.turnId) ? turns : newestWithin([...turns, own], bounds);
       });
     };
     const put = (): Promise<number> => this.access.put('captures', turn.turnId, capture);

@@ -2,9 +2,10 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { ContractViolation } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
-import { touchedBy, type Operation } from './core/operation';
+import type { Operation } from './core/operation';
 import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
+import { SpoolDrain, type Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
 import { TurnOperations } from './turn-operations';
 
@@ -13,8 +14,6 @@ const HELD_BUDGET_MS = 200;
 /** The same for what no client waits for. */
 const BUDGET_MS = 3_000;
 const DRAIN_INTERVAL_MS = 250;
-const DRAINED_AT_ONCE = 64;
-const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Every operation of this gateway goes through here: straight to NATS, or, while NATS is away, to the spool and from there in
@@ -23,11 +22,8 @@ const LONGEST_PAUSE_MS = 5_000;
 @Injectable()
 export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly spool: Spool;
+  private readonly drain: SpoolDrain;
   private timer: NodeJS.Timeout | null = null;
-  private draining: Promise<void> | null = null;
-  /** Failed drains in a row, and the time before which no other is tried. */
-  private failures = 0;
-  private pausedUntil = 0;
 
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
@@ -38,14 +34,24 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly log: Log,
     metrics: Metrics,
   ) {
-    const dropped = metrics.counter('spool_dropped_total', 'Operations given up because the spool was full', ['kind']);
+    const dropped = metrics.counter(
+      'spool_dropped_total',
+      'Operations given up: the spool was full, or NATS can never take them',
+      ['kind', 'reason'],
+    );
     this.spool = new Spool({
       folder: config.SPOOL_DIR,
       maxBytes: config.SPOOL_MAX_BYTES,
-      onDropped: ({ kind }) => {
-        dropped.inc({ kind });
-        this.log.warn('spool.dropped', { kind, reason: 'full' });
+      onDropped: ({ kind }, reason) => {
+        dropped.inc({ kind, reason });
+        this.log.warn('spool.dropped', { kind, reason });
       },
+    });
+    this.drain = new SpoolDrain({
+      spool: this.spool,
+      perform: (spooled, isRepeated) => this.perform(spooled, isRepeated),
+      isConnected: () => this.nats.connected,
+      log,
     });
     metrics.gauge('spool_bytes', 'Bytes on disk of the operations that wait for NATS', [], (gauge) =>
       gauge.set(this.spool.bytes),
@@ -62,14 +68,14 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       .whenConnected()
       .then(() => this.book.prepare())
       .catch(() => undefined);
-    this.timer = setInterval(() => void this.drain(), DRAIN_INTERVAL_MS);
+    this.timer = setInterval(() => void this.drain.drain(), DRAIN_INTERVAL_MS);
     this.timer.unref();
   }
 
   /** Comes after the last answer, which was still written down. */
   async onApplicationShutdown(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
-    await this.draining;
+    await this.drain.settle();
     await this.book.settle();
   }
 
@@ -94,57 +100,15 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     return 'spool';
   }
 
-  private drain(): Promise<void> {
-    this.draining ??= this.drainAll().finally(() => (this.draining = null));
-    return this.draining;
-  }
-
-  private async drainAll(): Promise<void> {
-    if (this.spool.size === 0 || !this.nats.connected || Date.now() < this.pausedUntil) return;
-    const before = this.spool.size;
-    try {
-      for (;;) {
-        const batch = await this.spool.oldest(DRAINED_AT_ONCE);
-        try {
-          if (batch.length === 0 || !this.nats.connected) break;
-          await this.doInOrder(batch);
-        } finally {
-          this.spool.release(batch);
-        }
-      }
-      this.failures = 0;
-    } catch (error) {
-      this.pausedUntil = Date.now() + Math.min(DRAIN_INTERVAL_MS * 2 ** this.failures++, LONGEST_PAUSE_MS);
-      this.log.warn('spool.drain-failed', { error });
-    }
-    this.log.info('spool.drained', { operations: before, left: this.spool.size });
-  }
-
-  /** Those that touch the same one after the other, all others at once. A failed one takes down what waits for it. */
-  private async doInOrder(batch: readonly SpooledOperation[]): Promise<void> {
-    const latest = new Map<string, Promise<void>>();
-    const all = batch.map((spooled) => {
-      const touched = touchedBy(spooled.operation);
-      const earlier = touched.flatMap((entry) => latest.get(entry) ?? []);
-      const done = Promise.all(earlier).then(() => this.doOne(spooled));
-      for (const entry of touched) latest.set(entry, done);
-      return done;
-    });
-    const failed = (await Promise.allSettled(all)).find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
-  }
-
-  private async doOne({ name, operation, capture }: SpooledOperation): Promise<void> {
+  private async perform({ operation, capture, at }: SpooledOperation, isRepeated: boolean): Promise<Outcome> {
     const withdrawal = new AbortController();
+    const repeated = { withdrawn: withdrawal.signal, at: isRepeated ? at : null };
     try {
-      await this.access.whileConnected(this.operations.performAgain(operation, capture, Date.now(), withdrawal.signal));
+      return await this.access.whileConnected(this.operations.performAgain(operation, capture, Date.now(), repeated));
     } catch (error) {
       withdrawal.abort();
-      if (!(error instanceof ContractViolation)) throw error;
-      // No later attempt can cure it.
-      this.log.error('spool.dropped', { kind: operation.kind, error });
+      throw error;
     }
-    await this.spool.remove(name);
   }
 }
 

@@ -2,7 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Bus } from '@hindcast/platform';
 import { editedTurn, pairedBody, turnToPair, type Ending, type OpenTurn } from './core/open-turn';
 import type { Continuation, Operation } from './core/operation';
+import type { Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
+
+/** What the clocks of two gateways may differ by. */
+const CLOCK_SKEW_MS = 1_000;
+
+/** How an operation is done that could not be done at first. */
+export interface Repetition {
+  readonly withdrawn: AbortSignal;
+  /** When it was written down, where it was postponed before: a turn that was opened later is not the one it means. */
+  readonly at: number | null;
+}
 
 /** Does what the gateways write down about requests, on the records that they share. */
 @Injectable()
@@ -29,7 +40,8 @@ export class TurnOperations {
         return;
       }
       case 'continue':
-        return this.continue(operation, now);
+        await this.continue(operation, now);
+        return;
       case 'end-session': {
         const { sessionId, id, detail } = operation;
         const turns = await this.book.sessions.read(sessionId);
@@ -38,24 +50,36 @@ export class TurnOperations {
     }
   }
 
-  /** An operation that was tried before: what had been stored stays as it is. */
+  /**
+   * An operation that was tried before: what had been stored stays as it is.
+   *
+   * @returns `early` when a request does not find the newest answer that it continues
+   */
   async performAgain(
     operation: Operation,
     capture: Uint8Array | null,
     now: number,
-    withdrawn: AbortSignal,
-  ): Promise<void> {
+    { withdrawn, at }: Repetition,
+  ): Promise<Outcome> {
     // The record is written before the capture: with the capture there, the turn was opened and may be gone by now.
     if (operation.kind === 'open' && (await this.book.capture(operation.turn.turnId))) {
-      return this.book.announce(operation.key, operation.turn);
+      await this.book.announce(operation.key, operation.turn);
+      return 'done';
+    }
+    if (operation.kind === 'continue') {
+      const isOpen = at === null ? undefined : ({ openedAt }: OpenTurn) => openedAt <= at + CLOCK_SKEW_MS;
+      return (await this.continue(operation, now, isOpen)) ? 'done' : 'early';
     }
     await this.perform(operation, capture, now, withdrawn);
+    return 'done';
   }
 
+  /** @returns whether the newest answer of the request, or what it was before its history was edited, was found */
   private async continue(
     { continuations, sessionId, id }: Extract<Operation, { kind: 'continue' }>,
     now: number,
-  ): Promise<void> {
+    isMeant: (turn: OpenTurn) => boolean = () => true,
+  ): Promise<boolean> {
     const ending = (turn: OpenTurn, { texts }: Continuation): Ending => ({
       kind: 'paired',
       at: now,
@@ -68,13 +92,13 @@ export class TurnOperations {
         const request = { id, sessionId, context, isKnown };
         return this.book.end(
           key,
-          (turns) => turnToPair(turns, request),
+          (turns) => turnToPair(turns.filter(isMeant), request),
           (turn) => ending(turn, continuation),
         );
       }),
     );
     const edited = continuations.filter((continuation) => continuation.edited);
-    if (sessionId === null || edited.length === 0 || paired.some((turn) => turn !== null)) return;
+    if (sessionId === null || edited.length === 0 || paired.some((turn) => turn !== null)) return paired[0] != null;
     const turns = await this.book.sessions.read(sessionId);
     // The newest alone: what an edited history holds before it may be of another conversation.
     for (const continuation of edited) {
@@ -82,10 +106,11 @@ export class TurnOperations {
       if (!meant) continue;
       await this.book.end(
         meant.key,
-        (open) => open.find(({ turnId }) => turnId === meant.turnId) ?? null,
+        (open) => open.find((turn) => turn.turnId === meant.turnId && isMeant(turn)) ?? null,
         (turn) => ending(turn, continuation),
       );
-      return;
+      return true;
     }
+    return false;
   }
 }

@@ -4,6 +4,7 @@ import type { LastForMsgRequest, NextMsgRequest } from '@nats-io/jetstream';
 import type { GatewayConfig } from './config';
 import type { OpenTurn } from './core/open-turn';
 import { KvAccess } from './kv-access';
+import { isOutage } from './outage';
 import { TurnBook } from './turn-book';
 
 const STREAM = 'KV_open-turns';
@@ -89,7 +90,9 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
       const message = await manager.streams.getMessage(STREAM, next as unknown as LastForMsgRequest);
       if (!message || message.time.getTime() > Date.now() - this.settledMs) return;
       if (message.data.length > 0)
-        await this.inspect(message.subject.slice(message.subject.lastIndexOf('.') + 1), message.json<OpenTurn[]>());
+        await this.goOn(message.subject, () =>
+          this.inspect(message.subject.slice(message.subject.lastIndexOf('.') + 1), message.json<OpenTurn[]>()),
+        );
       this.cursor = message.seq + 1;
       this.book.revisions.forgetBefore(this.cursor);
     }
@@ -115,12 +118,26 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async inspect(key: string, turns: readonly OpenTurn[]): Promise<void> {
     for (const turn of turns) {
-      if (turn.ending) await this.book.finish(key, turn);
-      else if (!turn.announced) {
-        if (await this.book.capture(turn.turnId)) await this.book.announce(key, turn);
-        else await this.book.forget(key, turn);
-      }
+      await this.goOn(turn.turnId, () => this.finish(key, turn));
       this.expiries.push({ key, at: turn.openedAt + this.ttlMs });
+    }
+  }
+
+  private async finish(key: string, turn: OpenTurn): Promise<void> {
+    if (turn.ending) await this.book.finish(key, turn);
+    else if (!turn.announced) {
+      if (await this.book.capture(turn.turnId)) await this.book.announce(key, turn);
+      else await this.book.forget(key, turn);
+    }
+  }
+
+  /** What NATS can never take stays as it is, and holds up nothing else. */
+  private async goOn(id: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      this.log.error('sweep.refused', { id, error });
     }
   }
 
@@ -132,8 +149,8 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
     if (due.length === 0) return;
     for (const key of new Set(due.map((expiry) => expiry.key))) {
       const isDue = (turn: OpenTurn): boolean => turn.ending === null && turn.openedAt + this.ttlMs <= now;
-      while (
-        await this.book.end(
+      const end = (): Promise<OpenTurn | null> =>
+        this.book.end(
           key,
           (turns) => turns.find(isDue) ?? null,
           () => ({
@@ -142,8 +159,10 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
             by: 'sweep',
             body: { reason: 'expired', detail: null },
           }),
-        )
-      );
+        );
+      await this.goOn(key, async () => {
+        while (await end());
+      });
     }
     // Unless the walk began anew meanwhile.
     if (this.expiries === expiries) expiries.splice(0, due.length);

@@ -65,11 +65,19 @@ export function touchedBy(operation: Operation): string[] {
   }
 }
 
-/** What is left of an operation when there is no room for it: how an opened turn ended. `null`: nothing. */
-export function withoutCapture(operation: Operation): Operation | null {
+/** Why an operation was given up: there was no room on disk, or NATS can never take it. */
+export type DropReason = 'full' | 'refused';
+
+const DETAILS: Readonly<Record<DropReason, string>> = {
+  full: 'the spool was full',
+  refused: 'refused again and again',
+};
+
+/** What is left of an operation that is given up: how an opened turn ended. `null`: nothing. */
+export function withoutCapture(operation: Operation, reason: DropReason): Operation | null {
   if (operation.kind !== 'open') return null;
   const { turnId, tenant, captured } = operation.turn;
-  const closed: ClosedTurn = { reason: 'dropped-from-spool', detail: 'the spool was full' };
+  const closed: ClosedTurn = { reason: 'dropped-from-spool', detail: DETAILS[reason] };
   return { kind: 'announce', turnId, tenant, captured, closed };
 }
 

@@ -9,7 +9,10 @@ export interface SpoolEntry {
 
 /** Which operations wait on disk, what they touch and how much room they take. Names sort by age. */
 export class SpoolIndex {
-  private readonly entries = new Map<string, SpoolEntry>();
+  private entries = new Map<string, SpoolEntry>();
+  /** Whether the entries are in the order of their names, as they are unless an earlier process left some. */
+  private isSorted = true;
+  private newest = '';
   /** Being written or worked on: neither read nor dropped meanwhile. */
   private readonly held = new Set<string>();
   /** How many waiting operations touch a key. */
@@ -24,7 +27,10 @@ export class SpoolIndex {
 
   /** Adds an entry or replaces the one of this name. */
   add(name: string, entry: SpoolEntry): void {
-    this.delete(name);
+    const known = this.entries.get(name);
+    if (known) this.discount(known);
+    else if (name < this.newest) this.isSorted = false;
+    else this.newest = name;
     this.entries.set(name, entry);
     this.bytes += entry.bytes;
     for (const key of entry.touched) this.touches.set(key, (this.touches.get(key) ?? 0) + 1);
@@ -34,12 +40,13 @@ export class SpoolIndex {
     const entry = this.entries.get(name);
     if (!entry) return;
     this.entries.delete(name);
-    this.bytes -= entry.bytes;
-    for (const key of entry.touched) {
-      const left = this.touches.get(key)! - 1;
-      if (left === 0) this.touches.delete(key);
-      else this.touches.set(key, left);
-    }
+    this.discount(entry);
+  }
+
+  /** Nothing waits for this operation any more, in whatever order it is done. */
+  letPass(name: string): void {
+    const entry = this.entries.get(name);
+    if (entry) this.add(name, { ...entry, touched: [] });
   }
 
   touchesAny(keys: readonly string[]): boolean {
@@ -52,18 +59,46 @@ export class SpoolIndex {
   release(name: string): void {
     this.held.delete(name);
   }
-  isHeld(name: string): boolean {
-    return this.held.has(name);
-  }
 
-  oldest(limit: number): string[] {
-    return [...this.entries.keys()].sort().slice(0, limit);
+  /** The oldest operations that can be done now: not held, not `postponed`, and with nothing such before them that touches the same. */
+  oldest(limit: number, postponed: (name: string) => boolean = () => false): string[] {
+    const found: string[] = [];
+    const blocked = new Set<string>();
+    for (const [name, { touched }] of this.inOrder()) {
+      if (found.length === limit) break;
+      const waits = this.held.has(name) || postponed(name) || touched.some((key) => blocked.has(key));
+      if (!waits) found.push(name);
+      else for (const key of touched) blocked.add(key);
+    }
+    return found;
   }
 
   /** The operation to drop next, or `null` when what waits fits, or when nothing can be dropped now. */
   toDrop(): string | null {
     if (this.bytes <= this.maxBytes) return null;
-    const names = [...this.entries.keys()].filter((name) => !this.held.has(name)).sort();
-    return names.find((name) => !this.entries.get(name)!.isClosing) ?? names[0] ?? null;
+    let oldest: string | null = null;
+    for (const [name, { isClosing }] of this.inOrder()) {
+      if (this.held.has(name)) continue;
+      if (!isClosing) return name;
+      oldest ??= name;
+    }
+    return oldest;
+  }
+
+  private inOrder(): Iterable<[string, SpoolEntry]> {
+    if (!this.isSorted) {
+      this.entries = new Map([...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+      this.isSorted = true;
+    }
+    return this.entries;
+  }
+
+  private discount({ bytes, touched }: SpoolEntry): void {
+    this.bytes -= bytes;
+    for (const key of touched) {
+      const left = this.touches.get(key)! - 1;
+      if (left === 0) this.touches.delete(key);
+      else this.touches.set(key, left);
+    }
   }
 }
