@@ -23,6 +23,7 @@ const DRAIN_INTERVAL_MS = 250;
 export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly spool: Spool;
   private readonly drain: SpoolDrain;
+  private readonly refused;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -34,6 +35,11 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly log: Log,
     metrics: Metrics,
   ) {
+    this.refused = metrics.counter(
+      'operations_refused_total',
+      'Operations that NATS can never take, as where a value is too large',
+      ['kind'],
+    );
     const dropped = metrics.counter(
       'spool_dropped_total',
       'Operations given up: the spool was full, or NATS can never take them',
@@ -92,7 +98,10 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
         return 'nats';
       } catch (error) {
         withdrawal.abort();
-        if (error instanceof ContractViolation) throw error;
+        if (error instanceof ContractViolation) {
+          this.refused.inc({ kind: operation.kind });
+          throw error;
+        }
         this.log.warn('turn.spooled', { kind: operation.kind, turnId: turnIdOf(operation), error });
       }
     }

@@ -18,8 +18,8 @@ export interface NatsServer {
   restart(options?: { empty?: boolean }): Promise<void>;
 }
 
-/** A real nats-server with JetStream on a free port, `max_payload` 8 MiB, its store in a temporary folder. */
-export async function startNatsServer(options: { port?: number } = {}): Promise<NatsServer> {
+/** A real nats-server with JetStream on a free port, `max_payload` 8 MiB unless another is named, its store in a temporary folder. */
+export async function startNatsServer(options: { port?: number; maxPayload?: number } = {}): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hindcast-nats-'));
   const port = options.port ?? (await freePort());
   let generation = 0;
@@ -27,7 +27,7 @@ export async function startNatsServer(options: { port?: number } = {}): Promise<
     const file = join(folder, 'nats.conf');
     writeFileSync(
       file,
-      `listen: 127.0.0.1:${port}\nmax_payload: 8388608\njetstream { store_dir: "${join(folder, String(generation))}" }\n`,
+      `listen: 127.0.0.1:${port}\nmax_payload: ${options.maxPayload ?? 8_388_608}\njetstream { store_dir: "${join(folder, String(generation))}" }\n`,
     );
     return file;
   };
