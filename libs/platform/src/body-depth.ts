@@ -4,22 +4,19 @@ import { HindcastError } from '@hindcast/contracts';
 const MAX_DEPTH = 256;
 
 /**
- * Refuses a body that is nested so deep that whoever walks it by recursion, `JSON.stringify` first of all, runs out of stack. Itself
- * it keeps its own stack.
+ * Refuses a body that is nested so deep that whoever walks it by recursion, `JSON.stringify` first of all, runs out of stack. Goes down
+ * one value after the other, so that it holds one path and never a level: a level may be most of the body.
  *
  * @throws HindcastError `invalid-request`
  */
 export function checkDepth(body: unknown): void {
-  let level: object[] = isObject(body) ? [body] : [];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH)
-      throw new HindcastError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`);
-    const next: object[] = [];
-    for (const value of level)
-      for (const inner of Array.isArray(value) ? (value as unknown[]) : (Object.values(value) as unknown[]))
-        if (isObject(inner)) next.push(inner);
-    level = next;
-  }
+  walk(body, 1);
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+function walk(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > MAX_DEPTH)
+    throw new HindcastError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) for (const inner of value as unknown[]) walk(inner, depth + 1);
+  else for (const name in value) walk((value as Record<string, unknown>)[name], depth + 1);
+}

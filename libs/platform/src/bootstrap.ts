@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
@@ -10,6 +10,7 @@ import { HindcastError, type AppName } from '@hindcast/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from './attempts';
 import { checkDepth } from './body-depth';
+import { checkValues } from './body-values';
 import { Bus } from './bus';
 import { resolvedConfigForLog, type CommonConfig } from './config';
 import { SECOND_MS } from './durations';
@@ -117,8 +118,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 async function createApp(options: ServiceOptions): Promise<NestFastifyApplication> {
+  const bodyLimit = options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES;
   const adapter = new FastifyAdapter({
-    bodyLimit: options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES,
+    bodyLimit,
     // A streamed answer takes as long as it takes.
     requestTimeout: 0,
     connectionTimeout: 0,
@@ -142,12 +144,41 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
       imports: [PlatformModule.forApp(options.app, options.config), options.module],
     } as DynamicModule,
     adapter,
-    // The parser reads a buffer in any case; handlers may look at it.
+    // Handlers may look at the bytes that a body was parsed from.
     { logger: new NestLog(log), abortOnError: false, rawBody: true },
   );
+  readJson(app, bodyLimit);
+  answerExpectations(app);
   app.useGlobalFilters(new ErrorFilter(app.get(Log)));
   guardBodies(app);
   return app;
+}
+
+/**
+ * Bodies are JSON. A member named `__proto__` or `constructor` is one like any other: a tool's schema may have it. `JSON.parse` makes
+ * it the object's own, and so does every copy by spreading; nobody may copy a body's members by assigning them one by one.
+ */
+function readJson(app: NestFastifyApplication, bodyLimit: number): void {
+  const parser: unknown = app.getHttpAdapter().getInstance().getDefaultJsonParser('ignore', 'ignore');
+  // Declared for texts; it reads buffers as well.
+  const parse = parser as (request: unknown, json: Buffer, done: (error: Error | null, body?: unknown) => void) => void;
+  app.useBodyParser('application/json', { bodyLimit }, (request, body, done) => {
+    try {
+      checkValues(body);
+    } catch (error) {
+      return done(error as Error);
+    }
+    parse(request, body, done);
+  });
+}
+
+/** An `Expect` header other than `100-continue`; Node itself would answer it without a body. */
+function answerExpectations(app: NestFastifyApplication): void {
+  const server = app.getHttpServer() as Server;
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const body = openAiError(417, 'invalid-request', 'the header Expect may only be 100-continue');
+    response.writeHead(417, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
 }
 
 function guardBodies(app: NestFastifyApplication): void {
