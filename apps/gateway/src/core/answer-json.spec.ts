@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { parseAnswerJson } from './answer-json';
 
 const many = (entry: string): string => Array(4_000).fill(entry).join(',');
-const parse = (text: string): unknown => parseAnswerJson(Buffer.from(text));
+const parse = (text: string): unknown => {
+  const parsed = parseAnswerJson(Buffer.from(text)) as { prompt_token_ids?: unknown };
+  const { prompt_token_ids: ids } = parsed;
+  return ids instanceof Int32Array ? { ...parsed, prompt_token_ids: [...ids] } : parsed;
+};
 
 describe('parseAnswerJson', () => {
   it.each([
@@ -26,6 +30,16 @@ describe('parseAnswerJson', () => {
     { why: 'broken elsewhere', text: `{"prompt_token_ids":[${many('12')}],"a":tru}` },
     { why: 'a member too many', text: `{"prompt_token_ids":[${many('12')}],}` },
   ])('refuses $why', ({ text }) => expect(() => parse(text)).toThrow(SyntaxError));
+
+  it.each([
+    { why: 'the ids of a vocabulary', last: 999_999_999, isTyped: true },
+    { why: 'a number that may be no int32', last: 2_147_483_648, isTyped: false },
+  ])('is an Int32Array or JSON.parse: $why', ({ last, isTyped }) => {
+    const parsed = parseAnswerJson(Buffer.from(`{"prompt_token_ids":[${many('12')},${last}]}`));
+    const { prompt_token_ids: ids } = parsed as { prompt_token_ids: Int32Array | number[] };
+    expect(ids instanceof Int32Array).toBe(isTyped);
+    expect(ids.at(-1)).toBe(last);
+  });
 
   it('gives every id', () => {
     fc.assert(

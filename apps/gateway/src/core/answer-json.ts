@@ -7,12 +7,12 @@ const IDS = 'prompt_token_ids';
 const LONG = 8_192;
 
 const [ZERO, NINE, COMMA, CLOSE_ARRAY, SPACE] = [0x30, 0x39, 0x2c, 0x5d, 0x20];
-/** Of a whole number that JavaScript holds exactly. */
-const MAX_DIGITS = 15;
+/** So many digits are an int32 in any case; no vocabulary has more. */
+const MAX_DIGITS = 9;
 
 /**
- * `JSON.parse` of an engine's answer in UTF-8. The ids of a long prompt, which may be most of it, are read by themselves: that takes a
- * fifth of the time.
+ * `JSON.parse` of an engine's answer in UTF-8. The ids of a long prompt, which may be most of it, are read by themselves, as an
+ * Int32Array: that takes a fifth of the time.
  *
  * @param text the same decoded, where somebody has it already
  * @throws SyntaxError when it is not JSON
@@ -23,7 +23,7 @@ export function parseAnswerJson(bytes: Uint8Array, text?: string | null): unknow
 
 /** `null` where nothing is won by it, or the ids are anything but whole numbers: then it is not for us to judge. */
 function withoutIds(bytes: Uint8Array): Json | null {
-  let ids: number[] | null = null;
+  let ids: Int32Array | null = null;
   let members = 0;
   const plan = new CutPlan([
     {
@@ -46,21 +46,22 @@ function withoutIds(bytes: Uint8Array): Json | null {
 }
 
 /** `[1,20, 300]`; `null` for anything else. */
-function wholeNumbers(bytes: Uint8Array, start: number, end: number): number[] | null {
-  const numbers: number[] = [];
-  for (let position = start + 1; position < end;) {
-    while (bytes[position] === SPACE) position++;
+function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array | null {
+  // A number takes two bytes at least. Filled from its beginning, and nothing beyond that is handed out.
+  const numbers = new Int32Array(Buffer.allocUnsafeSlow(4 * ((end - start) >> 1)).buffer);
+  let count = 0;
+  for (let position = start + 1; position < end; position++) {
+    let byte = bytes[position]!;
+    while (byte === SPACE) byte = bytes[++position]!;
     const first = position;
     let number = 0;
-    for (; bytes[position]! >= ZERO && bytes[position]! <= NINE; position++)
-      number = number * 10 + bytes[position]! - ZERO;
+    for (; byte >= ZERO && byte <= NINE; byte = bytes[++position]!) number = number * 10 + byte - ZERO;
     const digits = position - first;
     if (digits === 0 || digits > MAX_DIGITS || (digits > 1 && bytes[first] === ZERO)) return null;
-    numbers.push(number);
-    while (bytes[position] === SPACE) position++;
-    const separator = bytes[position++];
-    if (separator === CLOSE_ARRAY) return position === end ? numbers : null;
-    if (separator !== COMMA) return null;
+    numbers[count++] = number;
+    while (byte === SPACE) byte = bytes[++position]!;
+    if (byte === CLOSE_ARRAY) return position === end - 1 ? numbers.subarray(0, count) : null;
+    if (byte !== COMMA) return null;
   }
   return null;
 }

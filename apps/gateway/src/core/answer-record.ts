@@ -87,7 +87,7 @@ export function captureOf(
       finishReason: answer.finishReason!,
       at,
     },
-    promptIds: new Int32Array(verdict.promptIds),
+    promptIds: verdict.promptIds instanceof Int32Array ? verdict.promptIds : new Int32Array(verdict.promptIds),
     responseIds: new Int32Array(verdict.responseIds),
     rolloutLogProbs: new Float32Array(verdict.logProbs),
   };

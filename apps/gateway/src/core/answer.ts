@@ -1,6 +1,6 @@
 import type { Refusal } from './refusal';
 import { tokenEntries, type TokenEntry } from './token-entry';
-import { choiceIds, extensionIds, promptIdsIn } from './token-ids';
+import { choiceIds, extensionIds, promptIdsIn, type Numbers } from './token-ids';
 
 type Json = Record<string, unknown>;
 
@@ -33,7 +33,7 @@ export interface ChoiceAnswer {
 export interface SharedAnswer {
   readonly responseId: string | null;
   readonly model: string | null;
-  readonly promptIds: readonly number[] | null;
+  readonly promptIds: Numbers | null;
   /** Of all choices together. */
   readonly usage: Usage | null;
 }

@@ -1,5 +1,6 @@
 import type { UntrainableReason } from '@hindcast/contracts';
 import { hasSubstance, type CompletedAnswer } from './answer';
+import type { Numbers } from './token-ids';
 
 /** Engines clamp −∞ to this in their JSON (vLLM #11073); a sampled token never has it. Nats. */
 const CLAMPED_MINUS_INFINITY = -9999;
@@ -9,7 +10,7 @@ const LOG_PROB_ROUNDING = 1e-3;
 export type CaptureVerdict =
   | {
       readonly trainable: true;
-      readonly promptIds: readonly number[];
+      readonly promptIds: Numbers;
       readonly responseIds: readonly number[];
       readonly logProbs: readonly number[];
     }
@@ -19,9 +20,17 @@ export const refuseCapture = (
   reason: UntrainableReason,
   detail: string,
 ): Extract<CaptureVerdict, { trainable: false }> => ({ trainable: false, reason, detail });
-const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+const isSame = (a: readonly number[], b: Numbers): boolean =>
   a.length === b.length && a.every((id, index) => id === b[index]);
-const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id <= 0x7fffffff;
+
+/** Token ids, each an int32 ≥ 0. */
+function areIds(numbers: Numbers): boolean {
+  if (numbers instanceof Int32Array) {
+    for (let index = 0; index < numbers.length; index++) if (numbers[index]! < 0) return false;
+    return true;
+  }
+  return numbers.every((id) => Number.isInteger(id) && id >= 0 && id <= 0x7fffffff);
+}
 
 /**
  * Whether the answer is exact enough to train on: the engine's ids, the engine's log-probs of those ids, equal lengths, all
@@ -45,8 +54,8 @@ export function checkCapture(
   if (answer.refusal) return refuseCapture(answer.refusal.reason, answer.refusal.detail);
   if (!responseIds || responseIds.length === 0)
     return refuseCapture('no-token-ids', 'the engine gave no ids of the answer');
-  if (!responseIds.every(isId)) return refuseCapture('no-token-ids', 'an id of the answer is not a token id');
-  if (!promptIds || promptIds.length === 0 || !promptIds.every(isId))
+  if (!areIds(responseIds)) return refuseCapture('no-token-ids', 'an id of the answer is not a token id');
+  if (!promptIds || promptIds.length === 0 || !areIds(promptIds))
     return refuseCapture('no-prompt-ids', 'the engine gave no prompt ids');
   if (!logProbs || logProbs.length === 0) return refuseCapture('no-log-probs', 'the engine gave no log-probs');
   if (logProbs.length !== responseIds.length)

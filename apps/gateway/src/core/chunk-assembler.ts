@@ -1,6 +1,6 @@
 import { completedAnswers, usageOf, type CompletedAnswer, type Usage } from './answer';
 import { ChoiceAssembler } from './choice-assembler';
-import { extensionIds, promptIdsIn } from './token-ids';
+import { extensionIds, promptIdsIn, type Numbers } from './token-ids';
 
 type Json = Record<string, unknown>;
 
@@ -13,7 +13,7 @@ export class ChunkAssembler {
   private model: string | null = null;
   private readonly choices = new Map<number, ChoiceAssembler>();
   private finished = 0;
-  private promptIds: number[] | null = null;
+  private promptIds: Numbers | null = null;
   private usage: Usage | null = null;
 
   /** Choices that have their finish reason. */

@@ -84,6 +84,10 @@ function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): 
   return true;
 }
 
+/** Of an array of numbers its end, of any other what stands in it, or of the JSON the end. */
+const endsNumbers = (byte: number | undefined): boolean =>
+  byte === CLOSE_ARRAY || byte === QUOTE || byte === OPEN_OBJECT || byte === OPEN_ARRAY || byte === undefined;
+
 class Walk {
   readonly places: number[] = [];
 
@@ -198,13 +202,14 @@ class Walk {
   /** Token ids of a long prompt are most of an answer's bytes. */
   private skipNumbers(): boolean {
     const { bytes, position } = this;
-    const end = bytes.indexOf(CLOSE_ARRAY, position);
-    if (end - position < LONG_ARRAY) return false;
-    for (const other of [QUOTE, OPEN_ARRAY, OPEN_OBJECT]) {
-      const found = bytes.subarray(position + 1, end).indexOf(other);
-      if (found >= 0) return false;
-    }
-    this.position = end + 1;
+    for (let index = position + 1; index < position + LONG_ARRAY; index++) if (endsNumbers(bytes[index])) return false;
+    // The search of a Buffer takes a twentieth of that of a Uint8Array.
+    const rest = Buffer.from(bytes.buffer, bytes.byteOffset + position + 1, this.to - position - 1);
+    const end = rest.indexOf(CLOSE_ARRAY);
+    if (end < 0) return false;
+    const inside = rest.subarray(0, end);
+    for (const other of [QUOTE, OPEN_ARRAY, OPEN_OBJECT]) if (inside.includes(other)) return false;
+    this.position += end + 2;
     return true;
   }
 

@@ -3,6 +3,9 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Numbers as an engine gave them; an Int32Array where they were whole numbers from the start. */
+export type Numbers = readonly number[] | Int32Array;
+
 /** An array whose entries are all numbers, or `null`. */
 export const numbersOf = (value: unknown): number[] | null =>
   Array.isArray(value) && value.every((entry) => typeof entry === 'number') ? (value as number[]) : null;
@@ -11,10 +14,12 @@ export const numbersOf = (value: unknown): number[] | null =>
  * Prompt ids of a completion or a chunk. vLLM: top level, in a stream in the first chunk of each choice. SGLang: in the choice of
  * a whole answer, or at the response level in `sglext` (docs/engine-calls.md §1).
  */
-export function promptIdsIn(body: Json, choice: Json | null): number[] | null {
+export function promptIdsIn(body: Json, choice: Json | null): Numbers | null {
   const extension = body['sglext'];
+  const ids = body['prompt_token_ids'];
+  if (ids instanceof Int32Array) return ids;
   return (
-    numbersOf(body['prompt_token_ids']) ??
+    numbersOf(ids) ??
     (choice && numbersOf(choice['prompt_token_ids'])) ??
     (isObject(extension) ? numbersOf(extension['input_ids']) : null)
   );
