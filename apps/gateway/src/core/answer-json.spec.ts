@@ -19,8 +19,12 @@ describe('parseAnswerJson', () => {
     { why: 'the last of a name counts', text: `{"prompt_token_ids":[${many('12')}],"prompt_token_ids":null}` },
     { why: 'a list', text: `[{"prompt_token_ids":[${many('12')}]}]` },
     { why: 'under another name', text: `{"choices":[{"prompt_token_ids":[${many('12')}]}]}` },
+    { why: 'a long text without ids', text: `{"a":"${'x'.repeat(10_000)}"}` },
     { why: 'a text', text: `{"prompt_token_ids":"${many('12')}"}` },
-  ])('is JSON.parse: $why', ({ text }) => expect(parse(text)).toEqual(JSON.parse(text)));
+  ])('is JSON.parse, also after a byte-order mark: $why', ({ text }) => {
+    expect(parse(text)).toEqual(JSON.parse(text));
+    expect(parse(`\ufeff${text}`)).toEqual(JSON.parse(text));
+  });
 
   it.each([
     { why: 'a leading zero', text: `{"prompt_token_ids":[${many('12')},012]}` },

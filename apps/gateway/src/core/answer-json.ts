@@ -1,3 +1,4 @@
+import { markLength } from './byte-order-mark';
 import { CutPlan, cutPlaces, withoutPlaces } from './json-cut';
 
 type Json = Record<string, unknown>;
@@ -18,7 +19,7 @@ const MAX_DIGITS = 9;
  * @throws SyntaxError when it is not JSON
  */
 export function parseAnswerJson(bytes: Uint8Array, text?: string | null): unknown {
-  return (bytes.length < LONG ? null : withoutIds(bytes)) ?? JSON.parse(text ?? textOf(bytes));
+  return (bytes.length < LONG ? null : withoutIds(bytes)) ?? JSON.parse(text ?? textOf(bytes, markLength(bytes)));
 }
 
 /** `null` where nothing is won by it, or the ids are anything but whole numbers: then it is not for us to judge. */
@@ -36,9 +37,9 @@ function withoutIds(bytes: Uint8Array): Json | null {
     },
   ]);
   try {
-    const places = cutPlaces(bytes, 0, bytes.length, plan);
+    const places = cutPlaces(bytes, markLength(bytes), bytes.length, plan);
     if (ids === null || members !== 1) return null;
-    const others = JSON.parse(textOf(withoutPlaces(bytes, places))) as unknown;
+    const others = JSON.parse(textOf(withoutPlaces(bytes, places), markLength(bytes))) as unknown;
     return typeof others === 'object' && others !== null && !Array.isArray(others) ? { ...others, [IDS]: ids } : null;
   } catch {
     return null;
@@ -66,5 +67,5 @@ function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array
   return null;
 }
 
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+const textOf = (bytes: Uint8Array, start: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start);

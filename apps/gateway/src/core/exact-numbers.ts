@@ -1,3 +1,4 @@
+import { markLength } from './byte-order-mark';
 import { CutPlan, cutPlaces } from './json-cut';
 
 type Json = Record<string, unknown>;
@@ -54,8 +55,6 @@ function jsonOf(value: unknown): Uint8Array | null {
   return json === undefined ? null : Buffer.from(json);
 }
 
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-
 function writtenMembers({ bytes, members }: Source): ReadonlyMap<string, Uint8Array> {
   const found = new Map<string, Uint8Array>();
   const plan = new CutPlan(
@@ -67,7 +66,6 @@ function writtenMembers({ bytes, members }: Source): ReadonlyMap<string, Uint8Ar
       },
     })),
   );
-  const isMarked = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte);
-  cutPlaces(bytes, isMarked ? BYTE_ORDER_MARK.length : 0, bytes.length, plan);
+  cutPlaces(bytes, markLength(bytes), bytes.length, plan);
   return found;
 }

@@ -8,9 +8,13 @@ export interface CutMember {
   readonly into?: CutPlan;
 }
 
+/** So many names are compared one by one; a client's request may have any number of them. */
+const FEW_NAMES = 32;
+
 /** What to do with the members of an object; those that it does not name stay as they are. */
 export class CutPlan {
   private readonly names: readonly Uint8Array[];
+  private byName: ReadonlyMap<string, CutMember> | null = null;
 
   constructor(private readonly members: readonly CutMember[]) {
     this.names = members.map(({ name }) => Buffer.from(name));
@@ -22,13 +26,15 @@ export class CutPlan {
 
   /** The member whose name is at these bytes. */
   member(bytes: Uint8Array, start: number, end: number): CutMember | null {
+    if (this.names.length > FEW_NAMES) return this.named(Buffer.from(bytes.subarray(start, end)).toString());
     for (let index = 0; index < this.names.length; index++)
       if (isAt(bytes, start, end, this.names[index]!)) return this.members[index]!;
     return null;
   }
 
   named(name: string): CutMember | null {
-    return this.members.find((member) => member.name === name) ?? null;
+    this.byName ??= new Map(this.members.map((member) => [member.name, member]));
+    return this.byName.get(name) ?? null;
   }
 }
 

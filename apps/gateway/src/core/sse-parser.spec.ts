@@ -24,6 +24,8 @@ const fixtures = [
     text: ': a\nid: 7\nretry: 10\ndata:{"x":1}\n\n:\n\ndata:[DONE]\n\n',
   },
   { name: 'several data lines', text: 'data: {"a":\ndata: 1}\n\n' },
+  { name: 'a byte-order mark', text: '\ufeffdata: {"a":1}\n\ndata: {"b":2}\n\n' },
+  { name: 'a byte-order mark before several lines', text: '\ufeffid: 1\ndata: {"a":1}\n\ndata: [DONE]\n\n' },
   { name: 'no blank line at the end', text: 'data: {"a":1}\n\ndata: [DONE]\r\n' },
 ];
 
@@ -90,6 +92,22 @@ describe('SseParser', () => {
     for (const end of ['\n\n', '\r\n\r\n', '\r\r']) {
       expect(new SseParser().push(bytes(`data: 1${end}`))).toHaveLength(1);
     }
+  });
+
+  it('tells where the data of a first event after a byte-order mark stands', () => {
+    const [event] = new SseParser().push(bytes('\ufeffdata: {"a":1}\n\n'));
+    expect(event).toMatchObject({ data: '{"a":1}', dataStart: 9, dataEnd: 16 });
+  });
+
+  // To copy what is there for each piece would take minutes.
+  it('takes a large event in very many pieces', () => {
+    const parser = new SseParser();
+    const piece = bytes('x'.repeat(50));
+    parser.push(bytes('data: '));
+    for (let index = 0; index < 400_000; index++) parser.push(piece);
+    const events = parser.push(bytes('\n\ndata: 2\n\ndata'));
+    expect(events.map(({ data }) => data?.length)).toEqual([20_000_000, 1]);
+    expect(parser.push(bytes(': 3\n\n')).map(({ data }) => data)).toEqual(['3']);
   });
 
   it('refuses an event without end', () => {

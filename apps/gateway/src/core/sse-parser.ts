@@ -1,3 +1,5 @@
+import { markLength } from './byte-order-mark';
+
 /** One block of a server-sent event stream, up to and including its blank line. */
 export interface SseEvent {
   /** The bytes as the engine sent them; all events together are the stream. */
@@ -14,15 +16,24 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const DATA = [0x64, 0x61, 0x74, 0x61, 0x3a] as const;
-const isData = (raw: Uint8Array): boolean =>
-  raw[0] === DATA[0] && raw[1] === DATA[1] && raw[2] === DATA[2] && raw[3] === DATA[3] && raw[4] === DATA[4];
+const isData = (raw: Uint8Array, at: number): boolean =>
+  raw[at] === DATA[0] &&
+  raw[at + 1] === DATA[1] &&
+  raw[at + 2] === DATA[2] &&
+  raw[at + 3] === DATA[3] &&
+  raw[at + 4] === DATA[4];
+const NOTHING = new Uint8Array(0);
 
 /**
  * Cuts a byte stream into server-sent events (WHATWG HTML, "Server-sent events"). Works on bytes, so that a character, a line
  * end or an event may be cut anywhere; an event is decoded only once it is whole.
  */
 export class SseParser {
-  private buffer: Uint8Array = new Uint8Array(0);
+  /** The event that is not whole yet. */
+  private buffer: Uint8Array = NOTHING;
+  /** Memory of our own that begins with it, for an event that came in several pieces. */
+  private store: Uint8Array = NOTHING;
+  private isFirst = true;
   private scanned = 0;
   private lineStart = 0;
   /** End of the first line of this event without its line end; −1 until it is whole. */
@@ -39,7 +50,7 @@ export class SseParser {
 
   /** @throws RangeError when an event is larger than `maxEventBytes`. */
   push(chunk: Uint8Array): SseEvent[] {
-    const buffer = this.buffer.length === 0 ? chunk : concat(this.buffer, chunk);
+    const buffer = this.buffer.length === 0 ? chunk : this.joined(chunk);
     const events: SseEvent[] = [];
     const { length } = buffer;
     let eventStart = 0;
@@ -65,6 +76,7 @@ export class SseParser {
       this.lineStart = lineEnd;
       position = lineEnd;
     }
+    if (eventStart > 0) this.store = NOTHING;
     this.buffer = buffer.subarray(eventStart);
     this.scanned = position - eventStart;
     this.lineStart -= eventStart;
@@ -74,11 +86,28 @@ export class SseParser {
     return events;
   }
 
+  /** Room is doubled: an event in many pieces would else be copied once for each of them. */
+  private joined(chunk: Uint8Array): Uint8Array {
+    const { buffer } = this;
+    const length = buffer.length + chunk.length;
+    if (this.store.length < length) {
+      const store = Buffer.allocUnsafe(this.store === NOTHING ? length : 2 * length);
+      store.set(buffer);
+      this.store = store;
+    }
+    this.store.set(chunk, buffer.length);
+    return this.store.subarray(0, length);
+  }
+
   /** Nearly every event is one line of data; any other is taken apart line by line. `raw` begins at `start` of the buffer. */
   private whole(raw: Uint8Array, start: number): SseEvent {
     const isOneLine = this.firstLineEnd >= 0 && this.lineStart - this.firstLineEnd <= 2;
-    if (!isOneLine || !isData(raw)) return parseEvent(raw);
-    const dataStart = DATA.length + (raw[DATA.length] === SPACE ? 1 : 0);
+    // A stream may begin with a byte-order mark, which belongs to no line.
+    const lineStart = this.isFirst ? markLength(raw) : 0;
+    this.isFirst = false;
+    if (!isOneLine || !isData(raw, lineStart)) return parseEvent(raw);
+    const valueStart = lineStart + DATA.length;
+    const dataStart = valueStart + (raw[valueStart] === SPACE ? 1 : 0);
     const dataEnd = this.firstLineEnd - start;
     return { raw, data: decode(raw, dataStart, dataEnd), event: null, dataStart, dataEnd };
   }
@@ -87,7 +116,7 @@ export class SseParser {
   end(): SseEvent | null {
     if (this.buffer.length === 0) return null;
     const rest = parseEvent(this.buffer);
-    this.buffer = new Uint8Array(0);
+    this.buffer = this.store = NOTHING;
     this.scanned = 0;
     this.lineStart = 0;
     return rest;
@@ -136,10 +165,3 @@ function parseEvent(raw: Uint8Array): SseEvent {
 
 const decode = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start, end);
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
-}

@@ -51,3 +51,17 @@ describe('stripEvent', () => {
     expect(strip(text)).toBe(out);
   });
 });
+
+describe('a byte-order mark', () => {
+  const mark = '\ufeff';
+  it.each(['data: {"token_ids":[1]}\n\n', 'id: 1\ndata: {"token_ids":[1]}\n\n', 'data: {\ndata: "token_ids":[1]}\n\n'])(
+    'does not hide the fields of a first event: %j',
+    (text) => {
+      const event = new SseParser().push(Buffer.from(mark + text))[0]!;
+      const out = stripEvent(event, { token_ids: [1] }, all)!;
+      expect(Buffer.from(out).toString()).not.toContain('token_ids');
+    },
+  );
+  it('stays before a whole answer', () =>
+    expect(stripFields(`${mark}{"token_ids":[1],"a":1}`, all, false)).toBe(`${mark}{"a":1}`));
+});

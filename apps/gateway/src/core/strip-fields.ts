@@ -1,3 +1,4 @@
+import { markLength } from './byte-order-mark';
 import { CutPlan, cutPlaces, withoutPlaces, type CutMember, type CutRule } from './json-cut';
 import type { SseEvent } from './sse-parser';
 
@@ -25,7 +26,7 @@ const ID_FIELDS = ['token_ids', 'prompt_token_ids', 'output_token_ids', 'respons
  */
 export function stripFields(json: Uint8Array, asked: AskedFields, isChunk: boolean): Uint8Array {
   const plan = planOf(asked, isChunk);
-  return plan.isEmpty ? json : withoutPlaces(json, cutPlaces(json, 0, json.length, plan));
+  return plan.isEmpty ? json : withoutPlaces(json, cutPlaces(json, markLength(json), json.length, plan));
 }
 
 /** The event without the asked fields; `null` when all of it exists only because Hindcast asked: the usage, SGLang's ids. */
@@ -48,7 +49,7 @@ export function stripEvent(event: SseEvent, chunk: Record<string, unknown>, aske
 function stripLines(text: string, asked: AskedFields): string {
   const strip = (json: string): string =>
     Buffer.from(stripFields(Buffer.from(json, 'latin1'), asked, true)).toString('latin1');
-  const dataLines = [...text.matchAll(/(^|\r\n|\n|\r)data: ?([^\r\n]*)/g)];
+  const dataLines = [...text.matchAll(/(^(?:\xef\xbb\xbf)?|\r\n|\n|\r)data: ?([^\r\n]*)/g)];
   if (dataLines.length === 1) {
     const line = dataLines[0]!;
     const end = line.index + line[0].length;
@@ -59,7 +60,7 @@ function stripLines(text: string, asked: AskedFields): string {
   const joined = strip(whole);
   if (joined === whole) return text;
   // JSON spread over several data lines: cut in the joined text, then give each of its lines its field name back.
-  const others = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !/^data:?/.test(line));
+  const others = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !/^(?:\xef\xbb\xbf)?data:?/.test(line));
   return [...others, ...joined.split('\n').map((line) => `data: ${line}`), '', ''].join('\n');
 }
 

@@ -11,6 +11,8 @@ interface Block {
   waiting: string;
   /** A tool's arguments as far as they were sent. */
   sent: string;
+  /** Whether the arguments may be whole, by their end; what was parsed once in vain is not parsed again. */
+  mayBeWhole: boolean;
   isClosed: boolean;
 }
 
@@ -21,6 +23,8 @@ interface Block {
 export class BlockSequence {
   private readonly tools = new Map<number, Block>();
   private readonly queue: Block[] = [];
+  /** The first of the queue that is not closed. */
+  private head = 0;
   private opened = 0;
   /** White space that no text block holds yet. One of nothing else is never opened. */
   private space = '';
@@ -40,7 +44,8 @@ export class BlockSequence {
   text(fragment: string): void {
     if (this.queue.at(-1)?.kind === 'text') return this.append('text', fragment);
     this.space += fragment;
-    if (this.space.trim() === '') return;
+    // What was held before is white space.
+    if (fragment.trim() === '') return;
     const text = this.space;
     this.space = '';
     this.append('text', text);
@@ -79,7 +84,16 @@ export class BlockSequence {
   }
 
   private push(kind: Block['kind']): Block {
-    const block: Block = { kind, index: null, id: '', name: '', waiting: '', sent: '', isClosed: false };
+    const block: Block = {
+      kind,
+      index: null,
+      id: '',
+      name: '',
+      waiting: '',
+      sent: '',
+      mayBeWhole: false,
+      isClosed: false,
+    };
     this.queue.push(block);
     return block;
   }
@@ -92,16 +106,18 @@ export class BlockSequence {
   }
 
   private advance(isOver: boolean): void {
-    for (let head = this.queue[0]; head; head = this.queue[0]) {
+    for (let head = this.queue[this.head]; head; head = this.queue[this.head]) {
       if (head.index === null) {
         if (head.kind === 'tool' && head.name === '' && !isOver) return;
         this.open(head);
       }
-      const isFollowed = this.queue.length > 1;
-      if (!isOver && !(isFollowed && (head.kind !== 'tool' || isWholeObject(head.sent)))) return;
+      const isFollowed = this.queue.length > this.head + 1;
+      if (!isOver && !(isFollowed && (head.kind !== 'tool' || hasWholeArguments(head)))) return;
       this.close(head);
-      this.queue.shift();
+      this.head++;
     }
+    // Not one by one: to shift a long queue takes its length.
+    this.queue.length = this.head = 0;
   }
 
   private open(block: Block): void {
@@ -124,6 +140,8 @@ export class BlockSequence {
     if (block.kind === 'thinking') return this.delta(block, { type: 'thinking_delta', thinking: fragment });
     if (block.kind === 'text') return this.delta(block, { type: 'text_delta', text: fragment });
     block.sent += fragment;
+    const end = fragment.trimEnd();
+    if (end !== '') block.mayBeWhole = end.endsWith('}');
     this.delta(block, { type: 'input_json_delta', partial_json: fragment });
   }
 
@@ -138,12 +156,13 @@ export class BlockSequence {
   }
 }
 
-function isWholeObject(text: string): boolean {
-  if (!text.trimEnd().endsWith('}')) return false;
+function hasWholeArguments(block: Block): boolean {
+  if (!block.mayBeWhole) return false;
   try {
-    JSON.parse(text);
+    JSON.parse(block.sent);
     return true;
   } catch {
+    block.mayBeWhole = false;
     return false;
   }
 }

@@ -37,18 +37,19 @@ export function chatMessages(messages: unknown, reasoningFields: readonly string
     const param = `messages.${index}`;
     const { role, content } = objectAt(value, param);
     if (role === 'assistant') {
-      if (answer) chat.pop();
-      answer = addBlocks(answer ?? { text: '', reasoning: '', calls: [] }, content, `${param}.content`);
-      chat.push(answerMessage(answer, reasoningFields));
+      answer ??= { text: '', reasoning: '', calls: [] };
+      addBlocks(answer, content, `${param}.content`);
       continue;
     }
+    if (answer) chat.push(answerMessage(answer, reasoningFields));
     answer = null;
-    if (role === 'user') chat.push(...userMessages(content, `${param}.content`));
+    if (role === 'user') for (const message of userMessages(content, `${param}.content`)) chat.push(message);
     else if (role === 'system') {
       const system = systemMessage(content, `${param}.content`);
       if (system) chat.push(system);
     } else throw new RequestFault(`${param}.role`, "must be 'user' or 'assistant'");
   }
+  if (answer) chat.push(answerMessage(answer, reasoningFields));
   return chat;
 }
 
@@ -68,13 +69,13 @@ function userMessages(content: unknown, param: string): Json[] {
     const at = `${param}.${index}`;
     const block = objectAt(value, at);
     if (block['type'] !== 'tool_result') {
-      parts.push(...partsOf(block, at));
+      for (const part of partsOf(block, at)) parts.push(part);
       continue;
     }
     if (parts.length > 0) flush();
     const result = toolResult(block, at);
     messages.push(result.message);
-    pictures.push(...result.pictures);
+    for (const picture of result.pictures) pictures.push(picture);
   }
   flush();
   return messages.length > 0 ? messages : [{ role: 'user', content: '' }];
@@ -98,36 +99,37 @@ function toolResult(block: Json, param: string): { message: Json; pictures: Json
   };
 }
 
+/** An answer as far as it has been read. Grown in place: it may be tens of thousands of messages in a row. */
 interface AnswerDraft {
-  readonly text: string;
-  readonly reasoning: string;
-  readonly calls: readonly Json[];
+  text: string;
+  reasoning: string;
+  readonly calls: Json[];
 }
 
-function addBlocks(draft: AnswerDraft, content: unknown, param: string): AnswerDraft {
-  if (typeof content === 'string') return { ...draft, text: draft.text + content };
-  let { text, reasoning } = draft;
-  const calls = [...draft.calls];
+function addBlocks(draft: AnswerDraft, content: unknown, param: string): void {
+  if (typeof content === 'string') {
+    draft.text += content;
+    return;
+  }
   for (const [index, value] of listAt(content, param).entries()) {
     const at = `${param}.${index}`;
     const block = objectAt(value, at);
     switch (block['type']) {
       case 'text':
-        text += stringAt(block['text'], `${at}.text`);
+        draft.text += stringAt(block['text'], `${at}.text`);
         break;
       case 'thinking':
-        reasoning += stringAt(block['thinking'], `${at}.thinking`);
+        draft.reasoning += stringAt(block['thinking'], `${at}.thinking`);
         break;
       case 'redacted_thinking':
         break;
       case 'tool_use':
-        calls.push(toolCall(block, at));
+        draft.calls.push(toolCall(block, at));
         break;
       default:
         throw new RequestFault(at, `an answer with blocks of type ${shown(block['type'])} cannot be continued here`);
     }
   }
-  return { text, reasoning, calls };
 }
 
 function toolCall(block: Json, param: string): Json {

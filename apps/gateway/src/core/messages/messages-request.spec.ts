@@ -420,3 +420,32 @@ describe('messages: any body at all', () => {
     );
   });
 });
+
+// What takes the square of its size would take hours here; arguments of one call would not fit on the stack.
+describe('messages: large conversations', () => {
+  const MANY = 300_000;
+  it('takes very many messages of one answer', () => {
+    const messages = Array.from({ length: MANY }, (_, index) => assistant(use(`t${index}`, {})));
+    const [answer, ...others] = chatOf(ask({ messages: [...messages, last] }))['messages'] as [
+      { tool_calls: object[] },
+      object,
+    ];
+    expect(answer.tool_calls).toHaveLength(MANY);
+    expect(others).toHaveLength(1);
+  });
+
+  it('takes very many results in one message', () => {
+    const results = Array.from({ length: MANY }, () => result('t', { content: 'x' }));
+    expect(talk({ role: 'user', content: results })).toHaveLength(MANY);
+  });
+
+  it('takes very many blocks in one document or result', () => {
+    const blocks = Array.from({ length: MANY }, () => text('x'));
+    const document = { type: 'document', source: { type: 'content', content: blocks } };
+    const [message] = talk(user(document)) as [{ content: object[] }];
+    expect(message.content).toHaveLength(MANY);
+    const pictures = Array.from({ length: MANY }, () => png);
+    const [, shown] = talk(user(result('t', { content: pictures }))) as [object, { content: object[] }];
+    expect(shown.content).toHaveLength(MANY);
+  });
+});

@@ -243,3 +243,21 @@ describe('MessagesStream', () => {
     );
   });
 });
+
+// What takes the square of its size would take minutes here.
+describe('MessagesStream: long answers', () => {
+  const MANY = 75_000;
+  it('takes very many fragments of white space', () => {
+    const stream = new MessagesStream(id, { stopSequences: [], showsThinking: true });
+    const space = delta({ content: ' '.repeat(20) });
+    for (let piece = 0; piece < MANY; piece++) stream.chunk(event, space);
+    expect(textOf(stream.chunk(event, delta({ content: 'x' })))).toContain(`"text":"${' '.repeat(20 * MANY)}x"`);
+  });
+
+  it('takes very many tools that wait for the first', () => {
+    const stream = new MessagesStream(id, { stopSequences: [], showsThinking: true });
+    stream.chunk(event, call(0, '{"a":"'.padEnd(3_000_000, 'x') + '}', { id: 'a', name: 'f' }));
+    for (let index = 1; index < 20_000; index++) stream.chunk(event, call(index, '{}', { id: 'b', name: 'g' }));
+    expect(textOf(stream.done()).match(/event: content_block_stop/g)!.length).toBe(20_000);
+  });
+});

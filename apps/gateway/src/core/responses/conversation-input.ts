@@ -29,6 +29,7 @@ export class ConversationInput {
   private readonly answers = new Map<string, Json>();
   /** Answers that are there as a whole; what a client repeats of them says nothing new. */
   private readonly whole = new Set<string>();
+  private readonly referenced = new Map<string, ReadonlyMap<string, Json>>();
   private open: OpenAnswer | null = null;
 
   constructor(private readonly past: ReadonlyMap<string, PastAnswer>) {}
@@ -38,7 +39,8 @@ export class ConversationInput {
     const [first] = messages;
     // The instructions are the only system message whose content is a plain text.
     const hasInstructions = first?.['role'] === 'system' && typeof first['content'] === 'string';
-    this.messages.push(...(hasInstructions ? messages.slice(1) : messages), answerMessage(turnId, answer));
+    for (const message of hasInstructions ? messages.slice(1) : messages) this.messages.push(message);
+    this.messages.push(answerMessage(turnId, answer));
     this.whole.add(turnId);
   }
 
@@ -100,7 +102,8 @@ export class ConversationInput {
       type: 'function',
       function: { name: textAt(item['name'], `${param}.name`), arguments: written },
     };
-    message['tool_calls'] = [...((message['tool_calls'] as Json[] | undefined) ?? []), call];
+    // In place: a conversation may be one answer of tens of thousands of calls.
+    ((message['tool_calls'] ??= []) as Json[]).push(call);
   }
 
   private addResult(item: Json, param: string): void {
@@ -112,14 +115,24 @@ export class ConversationInput {
   }
 
   private addReferenced(id: unknown, turnId: string | null, param: string): void {
-    const known = turnId === null ? undefined : this.past.get(turnId);
+    const known = turnId === null ? undefined : this.itemsOf(turnId);
     // What the client knows as the call of a custom tool is a function's call here.
     const wanted = String(id).replace(/^ctc_/, 'fc_');
-    const item = known && outputItems(turnId!, known.answer).find((candidate) => candidate['id'] === wanted);
+    const item = known?.get(wanted);
     // Text or reasoning that was streamed in two items stands in the first.
     if (known && !item && /^(?:rs|msg)_/.test(wanted)) return;
     if (!item) throw new RequestRefusal(`Item with id '${shown(id)}' not found.`, param, 404, null);
     this.addItem(item, param);
+  }
+
+  /** The items of an answer of before by their ids. */
+  private itemsOf(turnId: string): ReadonlyMap<string, Json> | undefined {
+    const known = this.referenced.get(turnId);
+    const past = this.past.get(turnId);
+    if (known || !past) return known;
+    const items = new Map(outputItems(turnId, past.answer).map((item) => [String(item['id']), item]));
+    this.referenced.set(turnId, items);
+    return items;
   }
 
   private push(message: Json): void {

@@ -66,6 +66,7 @@ interface OpenPart {
 /** The answer's text, and a refusal beside it or in its place: one part each. */
 export class OpenMessage implements OpenItem {
   private readonly parts: OpenPart[] = [];
+  private readonly id: unknown;
 
   constructor(
     private readonly emit: Emit,
@@ -73,13 +74,15 @@ export class OpenMessage implements OpenItem {
     private readonly index: number,
     readonly outputIndex: number,
   ) {
-    added(emit, outputIndex, this.item('in_progress'));
+    const item = this.item('in_progress');
+    this.id = item['id'];
+    added(emit, outputIndex, item);
   }
 
   addText(delta: string, logprobs: readonly unknown[]): void {
     const part = this.part(true);
     part.text += delta;
-    part.logprobs.push(...logprobs);
+    for (const entry of logprobs) part.logprobs.push(entry);
     this.emit('response.output_text.delta', { ...this.placeOf(part), delta, logprobs });
   }
 
@@ -111,8 +114,7 @@ export class OpenMessage implements OpenItem {
   }
 
   private placeOf(part: OpenPart): Json {
-    const { id } = this.item('in_progress');
-    return { item_id: id, output_index: this.outputIndex, content_index: this.parts.indexOf(part) };
+    return { item_id: this.id, output_index: this.outputIndex, content_index: this.parts.indexOf(part) };
   }
 
   private item(status: ItemStatus): Json {
@@ -130,6 +132,8 @@ export class OpenCall implements OpenItem {
   private name = '';
   private written = '';
   private isClosed = false;
+  /** Whether the arguments may be whole, by their end; what was parsed once in vain is not parsed again. */
+  private mayBeWhole = false;
 
   constructor(
     private readonly emit: Emit,
@@ -146,9 +150,11 @@ export class OpenCall implements OpenItem {
   }
   /** Whether the arguments are whole, so that nothing more can follow. */
   get isWhole(): boolean {
+    if (!this.mayBeWhole) return false;
     try {
       return isObject(JSON.parse(this.written));
     } catch {
+      this.mayBeWhole = false;
       return false;
     }
   }
@@ -159,6 +165,8 @@ export class OpenCall implements OpenItem {
     this.id ||= id;
     this.name ||= name;
     this.written += delta;
+    const end = delta.trimEnd();
+    if (end !== '') this.mayBeWhole = end.endsWith('}');
     if (this.isOpen) this.sendDelta(delta);
   }
 

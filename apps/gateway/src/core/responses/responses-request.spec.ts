@@ -420,3 +420,29 @@ describe('refusals', () => {
     expect(refusal).toMatchObject({ param, code, status });
   });
 });
+
+// What takes the square of its size would take hours here.
+describe('large conversations', () => {
+  const MANY = 300_000;
+  it('takes one answer of very many calls', () => {
+    const input = Array.from({ length: MANY }, (_, index) => functionCall(`c${index}`));
+    const { messages } = chatBody({ input }, none) as unknown as { messages: [Json] };
+    expect(messages).toHaveLength(1);
+    expect(messages[0]['tool_calls']).toHaveLength(MANY);
+  });
+
+  it('takes very many references to the items of one answer', () => {
+    const calls = Array.from({ length: 20_000 }, (_, index) => call(`c${index}`));
+    const past = new Map([[TURN, { messages: [user('go')], answer: { content: null, tool_calls: calls } }]]);
+    const input = calls.map((_, index) => ({ type: 'item_reference', id: itemId('fc', TURN, index) }));
+    const { messages } = chatBody({ input }, past) as unknown as { messages: [Json] };
+    expect(messages[0]['tool_calls']).toHaveLength(calls.length);
+  });
+
+  it('goes on from a conversation of very many messages', () => {
+    const messages = Array.from({ length: MANY }, () => user('go'));
+    const past = new Map([[TURN, { messages, answer: { content: 'x' } }]]);
+    const body = chatBody({ previous_response_id: responseId(TURN), input: 'on' }, past) as { messages: unknown };
+    expect(body.messages).toHaveLength(MANY + 2);
+  });
+});

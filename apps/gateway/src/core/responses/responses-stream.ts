@@ -115,8 +115,9 @@ export class ResponsesStream implements StreamFormat {
     if (this.open instanceof OpenMessage) return this.open.addText(delta, logprobs);
     const kept = this.calls.size > 0 ? this.late.said : this.held;
     kept.text += delta;
-    kept.logprobs.push(...logprobs);
-    if (kept === this.held && kept.text.trim() !== '') this.openMessage().addText(kept.text, kept.logprobs);
+    for (const entry of logprobs) kept.logprobs.push(entry);
+    // What was held before is white space.
+    if (kept === this.held && delta.trim() !== '') this.openMessage().addText(kept.text, kept.logprobs);
   }
 
   private addRefusal(delta: string): void {
