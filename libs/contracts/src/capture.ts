@@ -61,12 +61,19 @@ const MAGIC = 0x31434348; // "HCC1", little-endian
 export function encodeCapture(capture: Capture, messages: Uint8Array | null = null): Uint8Array {
   assertCapture(capture);
   const header = headerJson(CaptureHeader.parse(capture.header), messages);
-  const padded = Math.ceil(header.length / 4) * 4;
+  const headerBytes = header.reduce((sum, piece) => sum + piece.length, 0);
+  const padded = Math.ceil(headerBytes / 4) * 4;
   const { promptIds, responseIds, rolloutLogProbs } = capture;
-  const bytes = new Uint8Array(16 + padded + 4 * (promptIds.length + 2 * responseIds.length));
-  new Uint32Array(bytes.buffer, 0, 4).set([MAGIC, header.length, promptIds.length, responseIds.length]);
-  bytes.set(header, 16);
+  // Written to the last byte; never of the shared pool, where it would not be aligned.
+  const bytes = Buffer.allocUnsafeSlow(16 + padded + 4 * (promptIds.length + 2 * responseIds.length));
+  new Uint32Array(bytes.buffer, 0, 4).set([MAGIC, headerBytes, promptIds.length, responseIds.length]);
+  let filled = 16;
+  for (const piece of header) {
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
   const offset = 16 + padded;
+  bytes.fill(0, filled, offset);
   new Int32Array(bytes.buffer, offset, promptIds.length).set(promptIds);
   new Int32Array(bytes.buffer, offset + 4 * promptIds.length, responseIds.length).set(responseIds);
   new Float32Array(bytes.buffer, offset + 4 * (promptIds.length + responseIds.length), responseIds.length).set(
@@ -75,9 +82,10 @@ export function encodeCapture(capture: Capture, messages: Uint8Array | null = nu
   return bytes;
 }
 
-function headerJson({ messages, ...others }: CaptureHeader, written: Uint8Array | null): Uint8Array {
-  const json = written ?? new TextEncoder().encode(JSON.stringify(messages));
-  return Buffer.concat([Buffer.from('{"messages":'), json, Buffer.from(`,${JSON.stringify(others).slice(1)}`)]);
+/** The header in pieces: its messages may be most of the capture, and are copied once. */
+function headerJson({ messages, ...others }: CaptureHeader, written: Uint8Array | null): readonly Uint8Array[] {
+  const json = written ?? Buffer.from(JSON.stringify(messages));
+  return [Buffer.from('{"messages":'), json, Buffer.from(`,${JSON.stringify(others).slice(1)}`)];
 }
 
 /** @throws RangeError when the bytes are not a capture, are cut, or hold a value that no capture may hold. */

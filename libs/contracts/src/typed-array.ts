@@ -57,10 +57,11 @@ export function assertIds(ids: ArrayLike<number>): void {
   }
 }
 
-/** What cannot be anything but int32 is looked through in a fraction of the time. */
+/** What cannot be anything but int32 is looked through in a fraction of the time: one of them has a sign, or none. */
 function areNonNegative(ids: Int32Array): boolean {
-  for (let t = 0; t < ids.length; t++) if (ids[t]! < 0) return false;
-  return true;
+  let signs = 0;
+  for (let t = 0; t < ids.length; t++) signs |= ids[t]!;
+  return signs >= 0;
 }
 
 export function assertLogProbs(logProbs: ArrayLike<number>): void {

@@ -25,10 +25,8 @@ const isSame = (a: readonly number[], b: Numbers): boolean =>
 
 /** Token ids, each an int32 ≥ 0. */
 function areIds(numbers: Numbers): boolean {
-  if (numbers instanceof Int32Array) {
-    for (let index = 0; index < numbers.length; index++) if (numbers[index]! < 0) return false;
-    return true;
-  }
+  // Read digit by digit, without a sign; the capture's contract looks through them once more.
+  if (numbers instanceof Int32Array) return true;
   return numbers.every((id) => Number.isInteger(id) && id >= 0 && id <= 0x7fffffff);
 }
 
