@@ -14,6 +14,8 @@ import { engineError } from './engine-client';
 export const HOLD_MS = 250;
 /** How long an engine may take from the finished answer to the end of its stream: usage and end mark come at once, or never. */
 const TAIL_MS = 2_000;
+/** What an engine may send before its first event with data: one with an id every second, for hours. */
+const MAX_BLANK_BYTES = 64 * 1024;
 
 /** How a streamed answer ended. */
 export interface StreamEnding {
@@ -49,6 +51,7 @@ export class AnswerStream {
   private unwritten: Uint8Array[] = [];
   private writing: Promise<void> = Promise.resolve();
   private beforeStart: Uint8Array[] = [];
+  private blankBytes = 0;
   private hasData = false;
   private isDone = false;
   private reportedError = false;
@@ -190,14 +193,23 @@ export class AnswerStream {
   /** Comments keep a waiting client's connection open, so they may begin the answer; other blocks without data may not. */
   private takeBlank(event: SseEvent): void {
     if (this.client.hasStarted || event.raw[0] === COLON) return this.send([event.raw]);
+    this.blankBytes += event.raw.length;
+    if (this.blankBytes > MAX_BLANK_BYTES)
+      throw new MalformedStream(`more than ${MAX_BLANK_BYTES} bytes came before the first event with data`);
     this.beforeStart.push(event.raw);
   }
 
   private send(written: readonly Uint8Array[]): void {
-    if (this.held) return void this.held.push(...written);
+    const { held } = this;
+    if (held) {
+      for (const event of written) held.push(event);
+      return;
+    }
     if (written.length === 0) return;
     this.client.start(this.headers);
-    this.unwritten.push(...this.beforeStart.splice(0), ...written);
+    for (const event of this.beforeStart.splice(0)) this.unwritten.push(event);
+    // One by one: the events of a long tail would not fit on the stack as arguments of one call.
+    for (const event of written) this.unwritten.push(event);
   }
 
   /** Resolves when the client can take more. */

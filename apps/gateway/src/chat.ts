@@ -18,6 +18,7 @@ import { samplingOf } from './core/off-policy';
 import { checkRequest, choicesOf, type ChatRequest } from './core/request-check';
 import { prefixIdentities, type PrefixIdentity } from './core/request-identity';
 import { sessionFields, type SkipReason } from './core/session-fields';
+import { readEngineBody } from './engine-body';
 import { engineError } from './engine-client';
 import { ErrorReplies } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
@@ -175,10 +176,10 @@ export class Chat {
 
   private async wholeBody({ response }: RoutedResponse): Promise<Buffer> {
     try {
-      return Buffer.from(await response.body.arrayBuffer());
+      return await readEngineBody(response.body);
     } catch (error) {
       const failure = engineError(error);
-      if (failure.code === 'engine-timeout') throw failure;
+      if (failure.code === 'engine-timeout' || failure.code === 'engine-invalid-response') throw failure;
       throw new HindcastError('engine-stream-broken', 'the engine broke off the answer', { cause: error });
     }
   }

@@ -3,9 +3,11 @@ import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import { Agent, errors, request, type Dispatcher } from 'undici';
 import type { GatewayConfig } from './config';
+import { parseAnswerJson } from './core/answer-json';
 import type { FailureKind } from './core/circuit';
 import { exactJson } from './core/exact-numbers';
 import type { ListedModel } from './core/route-model';
+import { readEngineBody } from './engine-body';
 
 /** Headers of a client that an engine may see. Everything else stops here: keys, cookies, session ids. */
 const FORWARDED = ['traceparent', 'tracestate', 'x-request-id'];
@@ -82,8 +84,8 @@ export class EngineClient implements OnApplicationShutdown {
     try {
       const signal = AbortSignal.timeout(MODELS_TIMEOUT_MS);
       const response = await request(`${engine}/models`, { dispatcher: this.agent, headers: this.headers({}), signal });
-      const body = (await response.body.json()) as { data?: unknown };
-      if (response.statusCode !== 200 || !Array.isArray(body.data))
+      const body = parseAnswerJson(await readEngineBody(response.body)) as { data?: unknown } | null;
+      if (response.statusCode !== 200 || !Array.isArray(body?.data))
         throw new HindcastError('engine-invalid-response', 'the engine lists no models');
       const raw = body.data.filter(
         (model): model is { id: string; parent?: unknown } =>

@@ -10,6 +10,7 @@ import { errorBody } from './core/engine-error';
 import { withoutKey } from './core/engine-key';
 import { engineRequest, type EngineRequest } from './core/engine-request';
 import { UsageFilter, checkPassThrough, usageIn, type PassThroughRequest } from './core/pass-through';
+import { readEngineBody } from './engine-body';
 import { engineError } from './engine-client';
 import { ErrorReplies, type ErrorTarget } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
@@ -140,7 +141,7 @@ function brokenOff(error: unknown): HindcastError {
 
 async function wholeBody({ response }: RoutedResponse): Promise<Buffer> {
   try {
-    return Buffer.from(await response.body.arrayBuffer());
+    return await readEngineBody(response.body);
   } catch (error) {
     throw brokenOff(error);
   }

@@ -4,6 +4,7 @@ import { CONFIG } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { engineErrorResponse } from './core/engine-error';
 import { retryAfterHeader, withoutKey } from './core/engine-key';
+import { readEngineBody } from './engine-body';
 import { engineError } from './engine-client';
 import { PolicyRouter } from './policy-router';
 
@@ -45,7 +46,7 @@ export class TokenCounter {
       );
     const { response, release } = await this.router.call(model, prompt, headers, signal, { path: '../tokenize' });
     try {
-      const text = await response.body.text();
+      const text = new TextDecoder().decode(await readEngineBody(response.body));
       if (response.statusCode !== 200) throw this.refusal(response.statusCode, text, response.headers['retry-after']);
       const count = (JSON.parse(text) as { count?: unknown } | null)?.count;
       if (!Number.isSafeInteger(count)) throw new HindcastError('engine-invalid-response', 'the engine gave no count');

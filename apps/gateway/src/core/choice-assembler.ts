@@ -16,6 +16,11 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** One by one: as arguments of one call, the ids of a long answer would not fit on the stack. */
+function append<T>(list: T[], more: readonly T[]): void {
+  for (const entry of more) list.push(entry);
+}
+
 /** Puts one choice of a streamed answer together: message, tool calls by index, sampled ids, log-probs. */
 export class ChoiceAssembler {
   private content = '';
@@ -38,11 +43,11 @@ export class ChoiceAssembler {
   add(choice: Json): void {
     if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason'];
     const ids = choiceIds(choice);
-    if (ids) (this.responseIds ??= []).push(...ids);
+    if (ids) append((this.responseIds ??= []), ids);
     const logProbs = logProbsOf(choice);
-    if (logProbs) (this.logProbs ??= []).push(...logProbs);
+    if (logProbs) append((this.logProbs ??= []), logProbs);
     const tokens = ids ? null : tokensOf(choice);
-    if (tokens) (this.tokens ??= []).push(...tokens);
+    if (tokens) append((this.tokens ??= []), tokens);
     if (isObject(choice['delta'])) this.addDelta(choice['delta']);
   }
 

@@ -187,3 +187,15 @@ describe('readCompletion', () => {
     ]);
   });
 });
+
+// As arguments of one call they would not fit on the stack.
+it('takes a chunk of very many tokens', () => {
+  const ids = Array.from({ length: 300_000 }, (_, index) => index);
+  const content = ids.map(() => ({ token: 'x', logprob: -1 }));
+  const answer = assemble(
+    { token_ids: ids, logprobs: { content }, delta: { content: 'x' } },
+    { token_ids: ids, logprobs: { content }, delta: { content: 'x' }, finish_reason: 'stop' },
+  );
+  expect([answer.responseIds?.length, answer.logProbs?.length]).toEqual([600_000, 600_000]);
+  expect(assemble({ logprobs: { content }, delta: { content: 'x' } }).tokens).toHaveLength(300_000);
+});
