@@ -23,6 +23,8 @@ export interface StreamEnding {
   /** Every choice, as far as it came. */
   readonly answers: readonly CompletedAnswer[];
   readonly detail: string;
+  /** Tokens that came, as far as an answer that broke off shows them: its ids, else its pieces. */
+  readonly tokensSeen?: number;
 }
 
 /** An error that the engine reported in place of an answer, before anything was sent to the client. */
@@ -67,7 +69,7 @@ export class AnswerStream {
 
   /** The engine has finished the answer; what may still come is its usage and its end mark. */
   get isFinished(): boolean {
-    return this.assembler.finishedChoices >= this.choices;
+    return this.assembler.isFinished(this.choices);
   }
 
   /**
@@ -150,7 +152,7 @@ export class AnswerStream {
   }
 
   private ending(outcome: StreamEnding['outcome'], detail: string): StreamEnding {
-    return { outcome, answers: this.assembler.answers(this.choices), detail };
+    return { outcome, answers: this.assembler.answers(this.choices), detail, tokensSeen: this.assembler.tokensSeen };
   }
 
   private take(event: SseEvent): void {

@@ -17,6 +17,7 @@ export const LIMITED_ROUTES = new Set([
   '/v1/embeddings',
   '/v1/responses',
   '/v1/messages',
+  '/v1/messages/count_tokens',
 ]);
 
 /** What an API key is needed for. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, type LogContext } from '@hindcast/platform';
+import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
@@ -62,6 +62,7 @@ export class Chat {
     private readonly errors: ErrorReplies,
     private readonly limits: KeyLimits,
     private readonly metrics: GatewayMetrics,
+    private readonly log: Log,
   ) {}
 
   async answer(call: ChatCall, reply: FastifyReply): Promise<void> {
@@ -186,10 +187,20 @@ export class Chat {
 
   /** Every choice is a turn. One that the engine had finished is complete, whatever became of the others. */
   private async record(exchange: Exchange, routed: RoutedResponse, ending: StreamEnding): Promise<void> {
+    try {
+      await this.writeDown(exchange, routed, ending);
+    } catch (error) {
+      // A fault of ours costs the capture, never the answer.
+      this.log.error('turn.uncaptured', { ...exchange.ids, error });
+      if (exchange.skipped === null) for (const _ of ending.answers) this.metrics.uncaptured('internal');
+    }
+  }
+
+  private async writeDown(exchange: Exchange, routed: RoutedResponse, ending: StreamEnding): Promise<void> {
     const { skipped, turnIds, prompt, sessionId } = exchange;
+    this.limits.charge(callerOf(exchange.reply.request), ending.answers[0], ending.tokensSeen);
     const messages = ending.answers.map(({ message }) => message);
     this.conversations.given(prompt, sessionId, messages);
-    this.limits.charge(callerOf(exchange.reply.request), ending.answers[0]);
     if (skipped !== null) return this.metrics.skip(skipped);
     const turns = ending.answers.map((answer, index): EndedTurn => {
       const isWhole = ending.outcome === 'failed' && answer.finishReason !== null;

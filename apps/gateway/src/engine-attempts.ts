@@ -32,6 +32,10 @@ export interface Errand {
   readonly ids: LogContext | undefined;
 }
 
+/** What an engine may take for a body that nobody reads. */
+const DUMP_MS = 1_000;
+const DUMP_BYTES = 64 * 1024;
+
 /** What came of one attempt: what the caller gets if it was the last, and how it failed, `null` for an answer. */
 interface Attempt {
   readonly outcome: RoutedResponse | HindcastError;
@@ -69,7 +73,7 @@ export class EngineAttempts {
       if (again === null) return accepted(attempt.outcome);
       this.log.warn('engine.retry', { ...errand.ids, engine: place.engine, reason: again.reason, attempt: number });
       this.metrics.retried(again.reason);
-      await discard(attempt.outcome);
+      discard(attempt.outcome);
       await sleep(again.waitMs, undefined, { signal: errand.signal });
     }
   }
@@ -128,9 +132,20 @@ function accepted(outcome: RoutedResponse | HindcastError): RoutedResponse {
   return outcome;
 }
 
+/** Nobody reads the body, and nobody waits for it: one that is short leaves its connection for the next request, any other is closed. */
+export function letGo({ response }: RoutedResponse): void {
+  const { body } = response;
+  const close = setTimeout(() => body.destroy(), DUMP_MS);
+  close.unref();
+  void body
+    .dump({ limit: DUMP_BYTES })
+    .catch(() => undefined)
+    .finally(() => clearTimeout(close));
+}
+
 /** An answer that nobody gets. */
-async function discard(outcome: RoutedResponse | HindcastError): Promise<void> {
+function discard(outcome: RoutedResponse | HindcastError): void {
   if (outcome instanceof HindcastError) return;
-  await outcome.response.body.dump().catch(() => undefined);
+  letGo(outcome);
   outcome.release();
 }

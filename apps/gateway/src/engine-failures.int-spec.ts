@@ -208,6 +208,56 @@ describe('engine failures and clients that leave', () => {
       });
   });
 
+  it.each([true, false])(
+    'an answer whose names are objects is served and written down, streamed %s',
+    async (stream) => {
+      const message = { role: 'assistant', tool_calls: [{ function: { name: { toString: 1, valueOf: 2 } } }] };
+      engine.script = (call) => {
+        const choice = { index: 0, message, delta: message, finish_reason: 'stop' };
+        const body = { id: `odd-${stream}`, model: 'seed', choices: [choice] };
+        if (!stream) return sendJson(call.response, 200, body);
+        engine.openStream(call);
+        call.response.end(`data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`);
+      };
+      const messages = [...userSays('odd'), message, ...userSays('more')];
+      const response = await gateway.chat({ messages, stream });
+      expect(response.status).toBe(200);
+      await response.text();
+      const captured = await bus.messageOf('turnCaptured', response.headers.get('x-hindcast-turn-id')!);
+      expect(captured.body.untrainable).not.toBeNull();
+    },
+  );
+
+  it('a refusal whose body never ends holds no client: another attempt is made', async () => {
+    let attempts = 0;
+    engine.script = (call) => {
+      if (++attempts > 1) return engine.answer(call, answerOf('fine'));
+      call.response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '0' }).write('{');
+    };
+    const patient = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_RETRIES: '2' });
+    const response = await patient.chat({ messages: userSays('endless') });
+    expect([response.status, attempts]).toEqual([200, 2]);
+    await engine.calls[0]!.aborted;
+    await patient.stop();
+  });
+
+  it.each([
+    { why: 'an empty finish reason', choice: { index: 0, delta: { content: 'one' }, finish_reason: '' } },
+    { why: 'a choice nobody asked for', choice: { index: 1, delta: { content: 'one' }, finish_reason: 'stop' } },
+  ])('$why finishes no answer: the client that leaves after it ends it', async ({ choice }) => {
+    engine.script = (call) => {
+      engine.openStream(call);
+      call.response.write(`data: ${JSON.stringify({ id: 'begun', model: 'seed', choices: [choice] })}\n\n`);
+    };
+    const leaving = new AbortController();
+    const response = await gateway.chat({ messages: userSays(choice.finish_reason), stream: true }, {}, leaving.signal);
+    await response.body!.getReader().read();
+    leaving.abort();
+    await engine.calls[0]!.aborted;
+    const closed = await bus.messageOf('turnClosed', response.headers.get('x-hindcast-turn-id')!);
+    expect(closed.body).toMatchObject({ reason: 'failed', detail: 'the client went away' });
+  });
+
   it('D37 a hundred clients that leave hold no engine connection', async () => {
     engine.script = (call) => {
       engine.openStream(call);

@@ -67,13 +67,17 @@ export class FeedbackBook {
     tenant: string,
     request: FeedbackRequest,
   ): Promise<{ turnId: string; story: TurnStory | null; capture: Capture | null }> {
-    const recent = this.recent.story(tenant, request.turn_id ?? request.response_id!);
-    const id = request.turn_id ?? recent?.turnId ?? null;
-    const story = (await this.ledgerStory(tenant, id ?? request.response_id!, id !== null)) ?? recent;
-    const turnId = id ?? story?.turnId;
-    const capture = turnId && isUuid(turnId) ? await this.book.capture(turnId) : null;
+    const given = request.turn_id ?? request.response_id!;
+    const recent = this.recent.story(tenant, given);
+    // Clients confuse the two ids; either names the turn.
+    const known = recent?.turnId ?? (request.turn_id !== undefined && isUuid(given) ? given : null);
+    const story = (await this.ledgerStory(tenant, known ?? given, known !== null)) ?? recent;
+    const turnId = story?.turnId ?? known;
+    const capture = turnId !== null && isUuid(turnId) ? await this.book.capture(turnId) : null;
     const isOwn = story !== null || capture?.header.tenant === tenant;
-    if (!turnId || !isOwn) throw new HindcastError('turn-not-found', 'there is no such turn');
+    // Only a turn's own id may become a key of the store: a response id is whatever an engine says.
+    if (turnId === null || !isUuid(turnId) || !isOwn)
+      throw new HindcastError('turn-not-found', 'there is no such turn');
     return { turnId, story, capture };
   }
 

@@ -122,6 +122,22 @@ describe('feedback', () => {
     expect(await stored(turns[1]!)).toMatchObject({ reward: -1 });
   });
 
+  it('a response id in turn_id, or a turn id in response_id, means the turn; one that nobody knows is 404', async () => {
+    engine.script = (call) => engine.answer(call, { ...answerOf('A'), id: `my id/é ${engine.calls.length}` });
+    const { turns, id } = await ask('which id?');
+    await ledgerSays('', null);
+    const accepted = { status: 200, body: { turn_id: turns[0], status: 'accepted' } };
+    expect(await give({ turn_id: id, reward: 1 })).toEqual(accepted);
+    expect(await give({ response_id: id, reward: 1 })).toEqual(accepted);
+    expect(await give({ response_id: turns[0], reward: 1 })).toEqual(accepted);
+    expect(await stored(turns[0]!)).toMatchObject({ reward: 1 });
+    for (const unknown of ['chatcmpl-nobody', 'no id/é'])
+      for (const field of ['turn_id', 'response_id'])
+        expect((await give({ [field]: unknown, reward: 1 })).status).toBe(404);
+    await ledgerSays(turns[0]!, 'open');
+    expect(await give({ turn_id: 'known to the ledger', reward: 1 }, other)).toEqual(accepted);
+  });
+
   it('while the ledger is away, feedback on a turn that is known without it is accepted; a response id that is not known is 503', async () => {
     const { turns, id } = await ask('ledger away');
     expect((await give({ response_id: id, reward: 1 })).body).toEqual({ turn_id: turns[0], status: 'accepted' });

@@ -39,10 +39,14 @@ export class KeyLimits {
     return limits.tokensPerMinute !== null;
   }
 
-  /** An answer to the caller is over, complete or not: takes its tokens, of all choices together. */
-  charge(caller: Caller, answer: Counted | undefined): void {
+  /**
+   * An answer to the caller is over, complete or not: takes its tokens, of all choices together.
+   *
+   * @param seen tokens that came of an answer that nobody counted, as when its client leaves before the usage
+   */
+  charge(caller: Caller, answer: Counted | undefined, seen = 0): void {
     if (!this.counts(caller)) return;
-    const tokens = answer ? tokensOf(answer) : null;
+    const tokens = (answer ? tokensOf(answer) : null) ?? (seen > 0 ? seen : null);
     if (tokens === null) return this.uncounted.inc();
     const use = this.uses.get(caller.name) ?? unused;
     this.uses.set(caller.name, charged(use, caller.limits, tokens, performance.now()));

@@ -274,7 +274,9 @@ describe('limits of a key', () => {
     });
 
   it.each([
-    ...engineRoutes.filter(({ isLimited }) => isLimited).map((route) => ({ ...route, more: {} })),
+    ...engineRoutes
+      .filter(({ isLimited, enginePath }) => isLimited && enginePath !== '/tokenize')
+      .map((route) => ({ ...route, more: {} })),
     ...engineRoutes
       .filter(({ path }) => path === '/v1/chat/completions')
       .map((route) => ({ ...route, name: `${route.name}, not captured`, more: { turn_type: 'side' } })),
@@ -301,11 +303,43 @@ describe('limits of a key', () => {
   it('do not count what an engine does not compute', async () => {
     const gateway = await start({ API_KEYS: `ann:${sha256('k')}`, KEY_REQUESTS_PER_MINUTE: '1' });
     engine.script = (call) => answerRoute(engine, call);
-    const [chatRoute, counting] = [engineRoutes[0]!, engineRoutes.find(({ isLimited }) => !isLimited)!];
-    for (const route of [counting, counting, chatRoute]) expect((await post(route, gateway)).status).toBe(200);
-    expect((await post(chatRoute, gateway)).status).toBe(429);
-    const answered = await post(counting, gateway);
+    const [chatRoute] = engineRoutes;
+    const models = (): Promise<Response> => fetch(`${gateway.url}/v1/models`, { headers: bearer('k') });
+    for (let time = 0; time < 2; time++) expect((await models()).status).toBe(200);
+    expect((await post(chatRoute!, gateway)).status).toBe(200);
+    expect((await post(chatRoute!, gateway)).status).toBe(429);
+    const answered = await models();
     expect([answered.status, answered.headers.has('x-ratelimit-limit-requests')]).toEqual([200, false]);
+  });
+
+  it.each([
+    { path: '/v1/chat/completions', body: { messages: userSays('Hi'), stream: true, turn_type: 'side' } },
+    { path: '/v1/completions', body: { prompt: 'Hi', stream: true } },
+  ])('on tokens: $path, streamed: a client that leaves before the usage pays for what came', async ({ path, body }) => {
+    const gateway = await limited(100_000);
+    engine.script = (call) => {
+      engine.openStream(call);
+      const choice = { index: 0, delta: { content: 'a' }, text: 'a', finish_reason: null };
+      const event = `data: ${JSON.stringify({ id: 'c', model: 'seed', choices: [choice] })}\n\n`;
+      call.response.write(event.repeat(5_000));
+      return call.aborted;
+    };
+    const leaving = new AbortController();
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { ...bearer('k'), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    const reader = response.body!.getReader();
+    for (let bytes = 0; bytes < 200_000;) bytes += (await reader.read()).value!.length;
+    leaving.abort();
+    await engine.calls.at(-1)!.aborted;
+    // A request without messages asks no engine, and is told how much is left.
+    const left = async (): Promise<number> =>
+      Number((await chat(gateway, 'k', { messages: [] })).headers.get('x-ratelimit-remaining-tokens'));
+    await eventually(async () => (await left()) < 99_000);
+    expect(await gateway.metric('uncounted_answers_total')).toBe(0);
   });
 
   it('on tokens: without usage the ids count, and without ids too the answer is free and counted', async () => {

@@ -112,7 +112,7 @@ export class PassThrough {
       if (!client.hasStarted) throw failure;
       await write([errorEvent(last, failure)]);
     } finally {
-      this.limits.charge(caller, filter?.counted);
+      this.limits.charge(caller, filter?.counted, filter?.tokensSeen);
     }
     client.end();
     this.metrics.request(client.isGone ? 499 : 200);

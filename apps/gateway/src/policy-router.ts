@@ -5,7 +5,7 @@ import type { GatewayConfig } from './config';
 import { engineModelName } from './core/engine-request';
 import { adapterVersion, answeredVersion, fallbackAdapter, routeModel, type ListedModel } from './core/route-model';
 import { unlessAborted } from './abort';
-import { EngineAttempts, type Errand, type RoutedResponse } from './engine-attempts';
+import { EngineAttempts, letGo, type Errand, type RoutedResponse } from './engine-attempts';
 import { EngineModels } from './engine-models';
 import { GatewayMetrics } from './gateway-metrics';
 import { PolicyWatch } from './policy-watch';
@@ -89,7 +89,7 @@ export class PolicyRouter {
 
   /** The engine lacks the adapter, as after its restart: its newest version, or the base model, answers instead. */
   private async fallBack(missed: RoutedResponse, errand: Errand): Promise<RoutedResponse> {
-    await missed.response.body.dump().catch(() => undefined);
+    letGo(missed);
     missed.release();
     await unlessAborted(this.models.refresh(missed.engine), errand.signal);
     const loaded = this.models.listedBy(missed.engine);

@@ -25,6 +25,8 @@ export interface ChoiceAnswer {
   readonly logProbs: readonly number[] | null;
   /** What the entries of the log-probs say of the sampled tokens; kept only where no ids came. */
   readonly tokens?: readonly TokenEntry[];
+  /** Why it is no answer of an assistant, whatever else is right with it. */
+  readonly fault?: string;
   /** Why ids that did not come could not be found either. */
   readonly refusal?: Refusal;
 }
@@ -57,6 +59,18 @@ export function usageOf(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = value;
   return isCount(promptTokens) && isCount(completionTokens) ? { promptTokens, completionTokens } : null;
+}
+
+/** Why the choice ended; `null` while it goes on. Some servers write an empty string until then. */
+export function finishReasonOf(choice: Json): string | null {
+  const reason = choice['finish_reason'];
+  return typeof reason === 'string' && reason !== '' ? reason : null;
+}
+
+/** What is wrong with the role of a message or a delta; one that is left out is the assistant's. */
+export function roleFault({ role }: Json): string | null {
+  if (role === undefined || role === null || role === '' || role === 'assistant') return null;
+  return `the message's role is ${typeof role === 'string' ? JSON.stringify(role.slice(0, 40)) : `a ${typeof role}`}`;
 }
 
 /** A choice that the engine did not send: usage says nothing of it. */
@@ -105,12 +119,14 @@ export function readCompletion(body: unknown, expected: number): CompletedAnswer
     const index = typeof choice['index'] === 'number' ? choice['index'] : position;
     const responseIds = choiceIds(choice) ?? extensionIds(body, index);
     const tokens = responseIds ? null : tokensOf(choice);
+    const fault = byIndex.has(index) ? `two choices have the index ${index}` : roleFault(choice['message'] as Json);
     byIndex.set(index, {
       message: choice['message'] as Json,
-      finishReason: typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : null,
+      finishReason: finishReasonOf(choice),
       responseIds,
       logProbs: logProbsOf(choice),
       ...(tokens && { tokens }),
+      ...(fault !== null && { fault }),
     });
   }
   return completedAnswers(shared, byIndex, expected);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { answerPositions, canonicalJson, canonicalMessage, openTurnKey } from './canonical-conversation';
+import { messageText } from './judge-texts';
 import { attemptHash, exchangeHash, prefixIdentities, type PrefixIdentity } from './request-identity';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -159,5 +160,17 @@ describe('conversation keys', () => {
     expect(exchangeHash(last([next]), { ...answer, content: ' hello' }, sha256)).toBe(exchange);
     expect(exchangeHash(last([user]), answer, sha256)).not.toBe(exchange);
     expect(exchangeHash(last([system]), answer, sha256)).toBeNull();
+  });
+});
+
+describe('values with a toString of their own', () => {
+  const odd = { toString: 1, valueOf: 2 };
+  it.each([
+    { role: 'assistant', tool_calls: [{ function: { name: odd } }] },
+    { role: 'assistant', function_call: { name: odd } },
+    { role: 'user', content: [{ type: odd }] },
+  ])('%j is a message like any other', (message) => {
+    expect(canonicalMessage(message)).toContain('toString');
+    expect(typeof messageText(message)).toBe('string');
   });
 });

@@ -6,6 +6,10 @@ export type Sha256 = (text: string) => string;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A name as a text, whatever it is: `String` would call a `toString` that the JSON brings along. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : canonicalJson(value);
+
 /** Deeper than any client writes, and short of what the stack bears. What is below counts as one and the same. */
 const MAX_DEPTH = 500;
 
@@ -40,7 +44,7 @@ export function contentText(content: unknown): string {
   return content
     .map((part) => {
       if (typeof part === 'string') return part;
-      if (isObject(part) && THINKING_PARTS.has(String(part['type']))) return '';
+      if (isObject(part) && THINKING_PARTS.has(textOf(part['type']))) return '';
       if (isObject(part) && typeof part['text'] === 'string') return part['text'];
       if (isObject(part) && typeof part['refusal'] === 'string') return part['refusal'];
       return canonicalJson(part);
@@ -71,10 +75,10 @@ export function canonicalMessage(message: Json): string | null {
   for (const call of Array.isArray(message['tool_calls']) ? message['tool_calls'] : []) {
     const target = isObject(call) ? (call['function'] ?? call['custom']) : null;
     if (isObject(target))
-      calls.push([String(target['name'] ?? ''), canonicalArguments(target['arguments'] ?? target['input'])]);
+      calls.push([textOf(target['name']), canonicalArguments(target['arguments'] ?? target['input'])]);
   }
   const legacy = message['function_call'];
-  if (isObject(legacy)) calls.push([String(legacy['name'] ?? ''), canonicalArguments(legacy['arguments'])]);
+  if (isObject(legacy)) calls.push([textOf(legacy['name']), canonicalArguments(legacy['arguments'])]);
   // The text as it is: to write a long one as JSON would take longer than to hash it. The first line is JSON and has no line end.
   return `${JSON.stringify([role === 'function' ? 'tool' : role, calls])}\n${text}`;
 }

@@ -57,6 +57,9 @@ describe('checkCapture', () => {
     },
     { why: 'another choice without ids', change: { choices: 2, sampledIds: null }, reason: 'length-mismatch' },
     { why: 'no finish reason', change: { finishReason: null }, reason: 'malformed-stream' },
+    { why: 'a finish reason nobody knows', change: { finishReason: 'repetition' }, reason: 'malformed-stream' },
+    { why: 'one in capitals', change: { finishReason: 'STOP' }, reason: 'malformed-stream' },
+    { why: 'an answer of another role', change: { fault: 'the role is user' }, reason: 'malformed-stream' },
     { why: 'the length limit', change: { finishReason: 'length' }, reason: 'truncated' },
     {
       why: 'a content of no known type',
@@ -67,6 +70,16 @@ describe('checkCapture', () => {
     { why: 'nothing at all', change: { message: { content: '' }, responseIds: null }, reason: 'empty-answer' },
   ])('refuses $why: $reason', ({ change, reason }) => {
     expect(checkCapture({ ...good, ...change }, null)).toMatchObject({ trainable: false, reason });
+  });
+
+  it.each(['stop', 'tool_calls', 'function_call', 'eos_token', 'stop_sequence'])('takes %s', (finishReason) => {
+    expect(checkCapture({ ...good, finishReason }, null).trainable).toBe(true);
+  });
+
+  it('says which finish reason nobody knows', () => {
+    expect(checkCapture({ ...good, finishReason: 'x'.repeat(99) }, null)).toMatchObject({
+      detail: `finish_reason "${'x'.repeat(40)}"`,
+    });
   });
 
   it('D10 says both numbers', () => {

@@ -7,6 +7,18 @@ const CLAMPED_MINUS_INFINITY = -9999;
 /** A float32 log-softmax can exceed 0 by rounding; more than this is not a log-probability. Nats. */
 const LOG_PROB_ROUNDING = 1e-3;
 
+/**
+ * Finish reasons of an answer that its model ended: OpenAI's, and `eos_token` and `stop_sequence`, which Text Generation Inference
+ * wrote before 2.3 (huggingface/text-generation-inference #2344).
+ */
+const ENDED_BY_MODEL: ReadonlySet<string> = new Set([
+  'stop',
+  'tool_calls',
+  'function_call',
+  'eos_token',
+  'stop_sequence',
+]);
+
 export type CaptureVerdict =
   | {
       readonly trainable: true;
@@ -42,8 +54,12 @@ export function checkCapture(
   sentPromptIds: readonly number[] | null = null,
 ): CaptureVerdict {
   const { promptIds, responseIds, logProbs, usage, sampledIds } = answer;
+  if (answer.fault !== undefined) return refuseCapture('malformed-stream', answer.fault);
   if (answer.finishReason === null) return refuseCapture('malformed-stream', 'no finish_reason');
   if (answer.finishReason === 'content_filter') return refuseCapture('content-filter', 'finish_reason content_filter');
+  // A reason that nobody knows may say that something cut the answer short.
+  if (answer.finishReason !== 'length' && !ENDED_BY_MODEL.has(answer.finishReason))
+    return refuseCapture('malformed-stream', `finish_reason ${JSON.stringify(answer.finishReason.slice(0, 40))}`);
   const { content } = answer.message;
   if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content))
     return refuseCapture('malformed-stream', `the content is a ${typeof content}`);

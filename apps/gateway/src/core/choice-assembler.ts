@@ -1,5 +1,5 @@
 import type { ChoiceAnswer, ToolCall } from './answer';
-import { logProbsOf, tokensOf } from './answer';
+import { finishReasonOf, logProbsOf, roleFault, tokensOf } from './answer';
 import type { TokenEntry } from './token-entry';
 import { choiceIds } from './token-ids';
 
@@ -31,6 +31,7 @@ export class ChoiceAssembler {
   private readonly toolCalls = new Map<number, PartialToolCall>();
   private functionCall: PartialToolCall | null = null;
   private finishReason: string | null = null;
+  private fault: string | null = null;
   private responseIds: number[] | null = null;
   private logProbs: number[] | null = null;
   private tokens: TokenEntry[] | null = null;
@@ -41,7 +42,7 @@ export class ChoiceAssembler {
 
   /** @param choice an entry of a chunk's `choices` */
   add(choice: Json): void {
-    if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason'];
+    this.finishReason = finishReasonOf(choice) ?? this.finishReason;
     const ids = choiceIds(choice);
     if (ids) append((this.responseIds ??= []), ids);
     const logProbs = logProbsOf(choice);
@@ -57,6 +58,7 @@ export class ChoiceAssembler {
   }
 
   private addDelta(delta: Json): void {
+    this.fault ??= roleFault(delta);
     if (typeof delta['content'] === 'string') {
       this.content += delta['content'];
       this.hasContent = true;
@@ -99,8 +101,15 @@ export class ChoiceAssembler {
     if (calls.length > 0) message['tool_calls'] = calls;
     if (this.functionCall)
       message['function_call'] = { name: this.functionCall.name, arguments: this.functionCall.arguments };
-    const { finishReason, responseIds, logProbs, tokens } = this;
-    return { message, finishReason, responseIds, logProbs, ...(tokens && !responseIds && { tokens }) };
+    const { finishReason, responseIds, logProbs, tokens, fault } = this;
+    return {
+      message,
+      finishReason,
+      responseIds,
+      logProbs,
+      ...(tokens && !responseIds && { tokens }),
+      ...(fault !== null && { fault }),
+    };
   }
 }
 

@@ -125,7 +125,7 @@ describe('ChunkAssembler', () => {
     });
     assembler.add({ id: 'r', model: 'seed', prompt_token_ids: [7, 8], choices: [piece(1, 'b', 4), piece(0, 'a', 1)] });
     assembler.add({ choices: [piece(1, 'B', 5, 'length')] });
-    expect(assembler.finishedChoices).toBe(1);
+    expect([assembler.isFinished(1), assembler.isFinished(2)]).toEqual([false, false]);
     assembler.add({ choices: [piece(0, 'A', 2), piece(0, '!', 3, 'stop')] });
     assembler.add({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 5 } });
     const shared = { responseId: 'r', model: 'seed', promptIds: [7, 8], sampledIds: 5, choices: 2 };
@@ -140,12 +140,32 @@ describe('ChunkAssembler', () => {
       expect.objectContaining({ ...shared, index: 1, responseIds: [4, 5], logProbs: [-4, -5], finishReason: 'length' }),
     ]);
     expect(assembler.answers(2).map(({ message }) => message['content'])).toEqual(['aA!', 'bB']);
-    expect(assembler.finishedChoices).toBe(2);
+    expect([assembler.isFinished(1), assembler.isFinished(2)]).toEqual([true, true]);
+  });
+
+  it('an empty finish reason is none', () => {
+    const assembler = new ChunkAssembler();
+    assembler.add({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: '' }] });
+    expect([assembler.isFinished(1), assembler.answers(1)[0]!.finishReason]).toEqual([false, null]);
+    assembler.add({ choices: [{ index: 0, delta: { content: 'b' }, finish_reason: 'stop' }] });
+    assembler.add({ choices: [{ index: 0, delta: {}, finish_reason: '' }] });
+    expect([assembler.isFinished(1), assembler.answers(1)[0]!.finishReason]).toEqual([true, 'stop']);
+  });
+
+  it.each([
+    { role: 'user', fault: /role is "user"/ },
+    { role: 5, fault: /role is a number/ },
+  ])('a delta of the role $role is no answer of an assistant', ({ role, fault }) => {
+    expect(assemble({ delta: { role, content: 'a' } }, { finish_reason: 'stop' }).fault).toMatch(fault);
+  });
+  it.each(['assistant', '', null, undefined])('a delta of the role %j is the assistant’s', (role) => {
+    expect(assemble({ delta: { role, content: 'a' } }, { finish_reason: 'stop' }).fault).toBeUndefined();
   });
 
   it('a choice that never came is there with nothing; one that nobody asked for counts and is not there', () => {
     const assembler = new ChunkAssembler();
     assembler.add({ choices: [{ index: 2, delta: { content: 'x' }, token_ids: [1, 2], finish_reason: 'stop' }] });
+    expect(assembler.isFinished(1)).toBe(false);
     expect(assembler.answers(1)).toEqual([
       expect.objectContaining({ index: 0, finishReason: null, responseIds: null, sampledIds: 2 }),
     ]);
@@ -166,6 +186,28 @@ describe('ChunkAssembler', () => {
 });
 
 describe('readCompletion', () => {
+  it.each([
+    {
+      why: 'a message of the user',
+      choices: [{ index: 0, message: { role: 'user' } }],
+      fault: 'the message\'s role is "user"',
+    },
+    {
+      why: 'two choices of one index',
+      choices: [
+        { index: 0, message: { content: 'a' } },
+        { index: 0, message: { content: 'b' } },
+      ],
+      fault: 'two choices have the index 0',
+    },
+    { why: 'a good one', choices: [{ index: 0, message: { role: 'assistant' } }], fault: undefined },
+  ])('$why: $fault', ({ choices, fault }) => {
+    expect(readCompletion({ choices }, 1)![0]!.fault).toBe(fault);
+  });
+  it('an empty finish reason is none', () => {
+    expect(readCompletion({ choices: [{ message: {}, finish_reason: '' }] }, 1)![0]!.finishReason).toBeNull();
+  });
+
   it.each([null, [], 'x', {}, { choices: [] }, { choices: [{}] }, { choices: [{ message: 'x' }] }])(
     'refuses %j',
     (body) => {

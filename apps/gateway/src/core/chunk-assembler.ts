@@ -1,6 +1,6 @@
-import { completedAnswers, usageOf, type CompletedAnswer, type Usage } from './answer';
+import { completedAnswers, hasSubstance, usageOf, type CompletedAnswer, type Usage } from './answer';
 import { ChoiceAssembler } from './choice-assembler';
-import { extensionIds, promptIdsIn, type Numbers } from './token-ids';
+import { choiceIds, extensionIds, promptIdsIn, type Numbers } from './token-ids';
 
 type Json = Record<string, unknown>;
 
@@ -12,13 +12,15 @@ export class ChunkAssembler {
   private responseId: string | null = null;
   private model: string | null = null;
   private readonly choices = new Map<number, ChoiceAssembler>();
-  private finished = 0;
   private promptIds: Numbers | null = null;
   private usage: Usage | null = null;
+  /** Sampled tokens as the chunks show them: by their ids, else one for each piece that says something. */
+  tokensSeen = 0;
 
-  /** Choices that have their finish reason. */
-  get finishedChoices(): number {
-    return this.finished;
+  /** Whether the choices `0` to `expected − 1` have their finish reason. Others that the engine sends do not count. */
+  isFinished(expected: number): boolean {
+    for (let index = 0; index < expected; index++) if (!this.choices.get(index)?.isFinished) return false;
+    return true;
   }
   get hasStarted(): boolean {
     return this.responseId !== null || this.choices.size > 0;
@@ -37,10 +39,8 @@ export class ChunkAssembler {
 
   private addChoice(choice: Json): void {
     this.promptIds ??= promptIdsIn({}, choice);
-    const known = this.choice(typeof choice['index'] === 'number' ? choice['index'] : 0);
-    const wasFinished = known.isFinished;
-    known.add(choice);
-    if (known.isFinished && !wasFinished) this.finished += 1;
+    this.tokensSeen += tokensIn(choice);
+    this.choice(typeof choice['index'] === 'number' ? choice['index'] : 0).add(choice);
   }
 
   /** SGLang gives all ids of a stream at once, after its last choice. */
@@ -61,3 +61,6 @@ export class ChunkAssembler {
     return completedAnswers({ responseId, model, promptIds, usage }, choices, expected);
   }
 }
+
+const tokensIn = (choice: Json): number =>
+  choiceIds(choice)?.length ?? (isObject(choice['delta']) && hasSubstance(choice['delta']) ? 1 : 0);

@@ -54,7 +54,7 @@ export function engineErrorResponse(status: number, text: string): { readonly st
     const shown = typeof message === 'string' ? message : JSON.stringify(message);
     return {
       status,
-      body: JSON.stringify(errorBody(shown.slice(0, SHOWN_CHARS), type, String((body as Json)['code'] ?? status))),
+      body: JSON.stringify(errorBody(shown.slice(0, SHOWN_CHARS), type, codeOf((body as Json)['code'], status))),
     };
   }
   if (status === 500)
@@ -66,6 +66,9 @@ export function engineErrorResponse(status: number, text: string): { readonly st
     ),
   };
 }
+
+const codeOf = (code: unknown, status: number): string =>
+  typeof code === 'string' || typeof code === 'number' ? String(code) : String(status);
 
 const isOwnKeyRefused = (status: number): boolean => status === 401 || status === 403;
 
@@ -90,7 +93,8 @@ export function reportedStatus(reported: unknown): number {
 }
 
 function statusIn(reported: unknown): number | null {
-  const code = isObject(reported) ? Number(reported['code'] ?? reported['status']) : NaN;
+  const said = isObject(reported) ? (reported['code'] ?? reported['status']) : null;
+  const code = typeof said === 'number' || typeof said === 'string' ? Number(said) : NaN;
   return Number.isInteger(code) && code >= 400 && code <= 599 ? code : null;
 }
 
@@ -101,5 +105,11 @@ export function reportedBody(reported: unknown): string {
     const { error } = errorBody('the engine reported an error', 'server_error', null);
     return JSON.stringify({ error: { ...error, ...reported } });
   }
-  return JSON.stringify(errorBody(String(reported).slice(0, SHOWN_CHARS), 'server_error', 'engine-invalid-response'));
+  return JSON.stringify(
+    errorBody(
+      (typeof reported === 'string' ? reported : JSON.stringify(reported)).slice(0, SHOWN_CHARS),
+      'server_error',
+      'engine-invalid-response',
+    ),
+  );
 }

@@ -56,9 +56,7 @@ export function messageText(message: Json): string {
     const target = isObject(call) ? (call['function'] ?? call['custom']) : null;
     if (!isObject(target)) continue;
     const input = target['arguments'] ?? target['input'] ?? '';
-    parts.push(
-      `[tool call] ${String(target['name'] ?? '')}(${typeof input === 'string' ? input : JSON.stringify(input)})`,
-    );
+    parts.push(`[tool call] ${nameText(target['name'])}(${typeof input === 'string' ? input : JSON.stringify(input)})`);
   }
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -185,3 +183,7 @@ function isWithin(texts: PairTexts, bytes: number): boolean {
   const most = WORST_BYTES_PER_CHAR * (chars + texts.answer.length) + MESSAGE_BYTES * all.length;
   return most <= bytes || new TextEncoder().encode(JSON.stringify(texts)).length <= bytes;
 }
+
+/** A name that is no text is shown as JSON: `String` would call a `toString` that it brings along. */
+const nameText = (name: unknown): string =>
+  typeof name === 'string' ? name : name == null ? '' : JSON.stringify(name);

@@ -1,5 +1,6 @@
 import { usageOf, type Usage } from './answer';
 import { errorWithoutKey } from './engine-key';
+import { endlessNumber } from './request-check';
 import { SseParser, isDone, type SseEvent } from './sse-parser';
 import { stripEvent, type AskedFields } from './strip-fields';
 
@@ -24,6 +25,8 @@ export function checkPassThrough(body: unknown): PassThroughCheck {
     return { ok: false, message: 'model must be a string', param: 'model' };
   if (streamOptions !== undefined && streamOptions !== null && !isObject(streamOptions))
     return { ok: false, message: 'stream_options must be an object', param: 'stream_options' };
+  const endless = endlessNumber(body);
+  if (endless !== null) return { ok: false, message: `${endless} must be a finite number`, param: endless };
   const request = {
     ...rest,
     ...(model && { model }),
@@ -57,6 +60,8 @@ export function usageIn(bytes: Uint8Array): CountedTokens {
 export class UsageFilter {
   private readonly parser = new SseParser();
   counted: CountedTokens = counted(null);
+  /** Pieces of an answer that came: at least as many tokens. */
+  tokensSeen = 0;
 
   constructor(
     private readonly asked: AskedFields,
@@ -83,6 +88,7 @@ export class UsageFilter {
       return [event.raw];
     }
     if (!isObject(chunk)) return [event.raw];
+    if (Array.isArray(chunk['choices'])) this.tokensSeen += chunk['choices'].length;
     if (isObject(chunk['usage'])) this.counted = counted(chunk);
     const raw = stripEvent(event, chunk, this.asked);
     return raw ? [raw] : [];

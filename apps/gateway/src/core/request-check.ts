@@ -54,5 +54,18 @@ export function checkRequest(body: unknown): RequestCheck {
   }
   if (body['tools'] !== undefined && body['tools'] !== null && !Array.isArray(body['tools']))
     return refuse('tools must be an array', 'tools');
+  const endless = endlessNumber(body);
+  if (endless !== null) return refuse(`${endless} must be a finite number`, endless);
   return { ok: true, request: body as ChatRequest };
+}
+
+/** Field that holds a number which JSON can write and no double can hold, as 1e400: an engine would get `null`. `null`: there is none. */
+export function endlessNumber(body: Json): string | null {
+  for (const [field, value] of Object.entries(body)) if (isEndless(value)) return field;
+  return null;
+}
+
+function isEndless(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(isEndless);
 }

@@ -30,6 +30,8 @@ describe('checkRequest', () => {
     { body: { messages: [user], stream: 'yes' }, param: 'stream' },
     { body: { messages: [user], stream_options: [] }, param: 'stream_options' },
     { body: { messages: [user], tools: {} }, param: 'tools' },
+    { body: JSON.parse(`{"messages":[{"role":"user"}],"temperature":1e400}`) as unknown, param: 'temperature' },
+    { body: JSON.parse(`{"messages":[{"role":"user"}],"logit_bias":{"5":[-1e400]}}`) as unknown, param: 'logit_bias' },
   ])('refuses $body', ({ body, param }) => expect(checkRequest(body)).toMatchObject({ ok: false, param }));
 });
 
@@ -74,6 +76,13 @@ describe('models', () => {
     { asked: 'seed:hindcast-v000012', answered: 'seed', expected: 12 },
     { asked: 'hindcast-v000012', answered: 'hindcast-v000011', expected: 11 },
     { asked: 'seed', answered: null, expected: 0 },
+    { asked: 'seed', answered: 'gpt-4', expected: null },
+    { asked: 'seed', answered: '', expected: 0 },
+    { asked: 'hindcast-v000012', answered: 'gpt-4', expected: null },
+    { asked: 'hindcast-v000012', answered: 'tuned-elsewhere', expected: null },
+    { asked: 'hindcast-v000012', answered: 'seed', expected: 12 },
+    { asked: 'seed:hindcast-v000012', answered: 'seed:hindcast-v000012', expected: 12 },
+    { asked: 'seed', answered: 'hindcast-v000012', expected: 12 },
     { asked: 'tuned-elsewhere', answered: 'tuned-elsewhere', expected: null },
   ])('version of $answered, asked for $asked', ({ asked, answered, expected }) => {
     expect(answeredVersion(asked, answered, 'seed', listed)).toBe(expected);
@@ -98,6 +107,7 @@ describe('engineErrorResponse', () => {
       message: 'the engine failed',
     },
     { status: 503, text: 'down', expected: 503, message: 'down' },
+    { status: 503, text: '{"message":"down","code":{"toString":1}}', expected: 503, message: 'down' },
     { status: 503, text: '', expected: 503, message: 'the engine answered 503' },
     { status: 400, text: '{"error":{}}', expected: 400, message: '{}' },
     ...[204, 299, 302, 999].map((status) => ({
@@ -124,6 +134,7 @@ describe('engineErrorResponse', () => {
     [{ code: 400 }, 400],
     [{ code: 401 }, 502],
     [{ code: 'x' }, 502],
+    [{ code: { toString: 1, valueOf: 2 } }, 502],
     ['text', 502],
     [{ code: 200 }, 502],
   ])('status of a reported %j', (reported, status) => expect(reportedStatus(reported)).toBe(status));

@@ -51,8 +51,16 @@ export function fallbackAdapter(listed: readonly ListedModel[], missing: string)
 }
 
 /**
- * Policy version that answered. An engine that names a Hindcast adapter in its answer is believed; some name the base model
- * whatever the adapter, so any other name says nothing and the model asked for decides. `null`: not a model of ours.
+ * Policy version that answered; `null`: not a model of ours.
+ *
+ *   named in the answer                         → version
+ *   a Hindcast adapter, alone or `base:adapter`   its own: the engine is believed
+ *   nothing (no name, or an empty one)            that of the model asked for
+ *   the model asked for                           that of the model asked for (SGLang repeats the request's name)
+ *   the base model, or one listed without parent  that of the model asked for: some servers name it whatever the adapter
+ *   anything else                                 null: another model answered
+ *
+ * The version of the model asked for: an adapter's own; 0 of the base model, or of one that is listed without a parent; else null.
  */
 export function answeredVersion(
   asked: string,
@@ -62,9 +70,10 @@ export function answeredVersion(
 ): number | null {
   const said = answered === null ? null : adapterVersion(answered);
   if (said !== null) return said;
+  const isBase = (name: string): boolean =>
+    name === base || listed.some(({ id, parent }) => id === name && parent === null);
+  if (answered && answered !== asked && !isBase(answered)) return null;
   const version = adapterVersion(asked);
   if (version !== null) return version;
-  if (asked === base) return 0;
-  const model = listed.find((candidate) => candidate.id === asked);
-  return model && model.parent === null ? 0 : null;
+  return isBase(asked) ? 0 : null;
 }

@@ -31,8 +31,7 @@ export const engineRoutes: readonly EngineRoute[] = [
   route('/v1/responses', { model: 'seed', input: 'Hi', stream: true }),
   route('/v1/messages', messages),
   route('/v1/messages', { ...messages, stream: true }),
-  // Counts and computes nothing.
-  { ...route('/v1/messages/count_tokens', messages, '/tokenize'), isLimited: false },
+  route('/v1/messages/count_tokens', messages, '/tokenize'),
 ];
 
 /** The engine's answer to any of these routes, of `tokens` tokens as its usage says. */
