@@ -17,6 +17,7 @@ import { SECOND_MS } from './durations';
 import { ErrorFilter } from './error.filter';
 import { httpErrorOf, openAiError } from './http-error';
 import { Health } from './health';
+import { longJson } from './json-body';
 import { JetStreamStrategy } from './jetstream.strategy';
 import { Log, NestLog } from './log';
 import { Metrics } from './metrics';
@@ -168,7 +169,9 @@ function readJson(app: NestFastifyApplication, bodyLimit: number): void {
     } catch (error) {
       return done(error as Error);
     }
-    parse(request, body, done);
+    const parsed = longJson(body);
+    if (parsed === undefined) parse(request, body, done);
+    else done(null, parsed);
   });
 }
 
