@@ -88,16 +88,16 @@ export const messagesPaths: Paths = {
       tags: ['Models'],
       summary: 'Tokens of a conversation’s prompt, as an engine counts them',
       requestBody: body(['messages'], countFields),
-      responses: {
+      responses: limited({
         200: json('The count', exactly({ input_tokens: field('integer', undefined, { minimum: 0 }) })),
-        ...errors('messages', { ...guarded, ...withBody, ...withEngine }),
+        ...errors('messages', { ...guarded, ...withBody, ...withEngine, ...withLimits }),
         501: {
           ...errors('messages', { 501: 'Engines of this dialect cannot count; it is no use to ask again' })[501]!,
           headers: {
             'x-should-retry': { description: 'Tells Anthropic’s SDKs not to ask again', schema: { const: 'false' } },
           },
         },
-      },
+      }),
     },
   },
 };
