@@ -12,6 +12,7 @@ describe('parseAnswerJson', () => {
   it.each([
     { why: 'short ids', text: '{"a":1,"prompt_token_ids":[1,2]}' },
     { why: 'long ids', text: `{"id":"é","prompt_token_ids":[0,${many('151643')}],"b":[1]}` },
+    { why: 'ids of one digit', text: `{"prompt_token_ids":[${many('1,2')}]}` },
     { why: 'with spaces', text: `{ "prompt_token_ids" : [ ${many(' 12 ')} ] }` },
     { why: 'a number that is none of an id', text: `{"prompt_token_ids":[${many('12')},1.5,-1,1e3,9007199254740993]}` },
     { why: 'a null among them', text: `{"prompt_token_ids":[${many('12')},null]}` },

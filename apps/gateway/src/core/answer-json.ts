@@ -46,10 +46,18 @@ function withoutIds(bytes: Uint8Array): Json | null {
   }
 }
 
-/** `[1,20, 300]`; `null` for anything else. */
+/** Filled from its beginning, and nothing beyond that is handed out. */
+const unfilled = (length: number): Int32Array => new Int32Array(Buffer.allocUnsafeSlow(4 * length).buffer);
+
+function grown(numbers: Int32Array, length: number): Int32Array {
+  const longer = unfilled(length);
+  longer.set(numbers);
+  return longer;
+}
+
+/** `[1,20, 300]`, most of more than two digits; `null` for anything else. */
 function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array | null {
-  // A number takes two bytes at least. Filled from its beginning, and nothing beyond that is handed out.
-  const numbers = new Int32Array(Buffer.allocUnsafeSlow(4 * ((end - start) >> 1)).buffer);
+  let numbers = unfilled((end - start) >> 2);
   let count = 0;
   for (let position = start + 1; position < end; position++) {
     let byte = bytes[position]!;
@@ -59,6 +67,7 @@ function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array
     for (; byte >= ZERO && byte <= NINE; byte = bytes[++position]!) number = number * 10 + byte - ZERO;
     const digits = position - first;
     if (digits === 0 || digits > MAX_DIGITS || (digits > 1 && bytes[first] === ZERO)) return null;
+    if (count === numbers.length) numbers = grown(numbers, (end - start) >> 1);
     numbers[count++] = number;
     while (byte === SPACE) byte = bytes[++position]!;
     if (byte === CLOSE_ARRAY) return position === end - 1 ? numbers.subarray(0, count) : null;
