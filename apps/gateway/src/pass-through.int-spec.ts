@@ -159,8 +159,8 @@ describe('completions and embeddings are handed on', () => {
   ])('a stream that is cut $name ends with an error event of its own', async ({ sent }) => {
     engine.script = (call) => {
       engine.openStream(call);
-      call.response.write(sent.join(''));
-      setImmediate(() => call.response.socket!.destroy());
+      // Ended, not reset: a reset may overtake what was written before it.
+      call.response.write(sent.join(''), () => call.response.socket!.end());
     };
     const text = await (await post('completions', { prompt: 'x', stream: true })).text();
     expect(text.startsWith(sent.join(''))).toBe(true);
