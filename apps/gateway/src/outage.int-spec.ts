@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig } from '@hindcast/platform';
@@ -132,6 +132,27 @@ describe('without NATS', () => {
     await ask(gateway, userSays('hanging', 'Hello', 'back'));
     await bus.messageOf('turnPaired', turnId);
     expect((await bus.messages('turnPaired')).filter((message) => message.turnId === turnId)).toHaveLength(1);
+  });
+
+  it('what comes before the turn that it continues waits for the other gateway that has it on disk', async () => {
+    const port = await freePort();
+    const other = join(folder, 'other');
+    mkdirSync(other);
+    const startOther = (): Promise<RunningGateway> =>
+      startTestGateway({ NATS_URL: `nats://127.0.0.1:${port}`, POLICY_BASE_URL: engine.url }, other);
+    const gateway = await gatewayOn(`nats://127.0.0.1:${port}`);
+    const asked = await startOther();
+    const turnId = await ask(asked, userSays('at the other'));
+    await asked.stop();
+    const next = await ask(gateway, userSays('at the other', 'Hello', 'and here?'));
+    const { bus } = await startNats(port);
+    // All that waits here was tried once, the continuation among it.
+    await bus.messageOf('turnCaptured', next);
+    await eventually(async () => (await gateway.metric('spool_operations')) === 1);
+    const again = await startOther();
+    cleanUp.push(() => again.stop());
+    expect((await bus.messageOf('turnPaired', turnId)).body.nextState[0]!.text).toBe('and here?');
+    await eventually(() => Promise.resolve(readdirSync(join(folder, 'spool')).length === 0));
   });
 
   it('an answer that can be written nowhere is still served, and counted', async () => {

@@ -41,4 +41,34 @@ describe('SpoolIndex', () => {
     expect(index.bytes).toBe(10);
     expect(index.touchesAny(['key'])).toBe(false);
   });
+
+  it.each([
+    { reason: 'in order of age', names: ['a', 'b'], found: ['a', 'b'] },
+    { reason: 'found out of order', names: ['b', 'a'], found: ['a', 'b'] },
+    { reason: 'postponed, with what touches the same', names: ['a', 'b', 'c'], postponed: ['a'], found: ['b'] },
+    { reason: 'being written, with what touches the same', names: ['a', 'b', 'c'], held: ['a'], found: ['b'] },
+    { reason: 'blocked by one that is itself blocked', names: ['a', 'c', 'd'], postponed: ['a'], found: [] },
+    {
+      reason: 'nothing waits for one that lets pass',
+      names: ['a', 'c'],
+      passing: ['a'],
+      postponed: ['a'],
+      found: ['c'],
+    },
+    { reason: 'one that lets pass is still done', names: ['a', 'c'], passing: ['a'], found: ['a', 'c'] },
+  ])('$reason: $found', ({ names, postponed = [], held = [], passing = [], found }) => {
+    const index = new SpoolIndex(100);
+    const touched: Record<string, string[]> = { a: ['one'], b: ['other'], c: ['one', 'third'], d: ['third'] };
+    for (const name of names) index.add(name, entry(1, false, touched[name]));
+    for (const name of held) index.hold(name);
+    for (const name of passing) index.letPass(name);
+    expect(index.oldest(9, (name) => (postponed as string[]).includes(name))).toEqual(found);
+  });
+
+  it('a replaced entry keeps its place', () => {
+    const index = new SpoolIndex(100);
+    for (const name of ['a', 'b']) index.add(name, entry(1));
+    index.add('a', entry(2, true));
+    expect(index.oldest(9)).toEqual(['a', 'b']);
+  });
 });
