@@ -163,7 +163,8 @@ describe('completions and embeddings are handed on', () => {
       call.response.write(sent.join(''), () => call.response.socket!.end());
     };
     const text = await (await post('completions', { prompt: 'x', stream: true })).text();
-    expect(text.startsWith(sent.join(''))).toBe(true);
+    // What is left of a cut event may be kept back: no client could read it.
+    expect(text.startsWith(sent.filter((event) => event.endsWith('\n\n')).join(''))).toBe(true);
     const last = text.trimEnd().split('\n\n').at(-1)!;
     expect(JSON.parse(last.slice('data: '.length))).toMatchObject({
       error: { code: 'engine-stream-broken', type: 'server_error' },
