@@ -4,7 +4,7 @@ import { GatewayConfig } from './config';
 import { startGateway } from './start';
 
 // What lives is small and what a request leaves behind is much: by default V8 lets the heap grow to several times what lives. With this it
-// collects once half as much again has come up, which costs next to nothing and keeps the process small (docs/speed.md).
-setFlagsFromString('--heap-growing-percent=50');
+// collects once as much again has come up. Less would cost CPU with long prompts (docs/speed.md).
+setFlagsFromString('--heap-growing-percent=100');
 
 void runApp(() => startGateway(parseConfig('gateway', GatewayConfig, process.env)));
