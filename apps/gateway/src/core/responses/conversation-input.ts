@@ -117,7 +117,7 @@ export class ConversationInput {
   private addReferenced(id: unknown, turnId: string | null, param: string): void {
     const known = turnId === null ? undefined : this.itemsOf(turnId);
     // What the client knows as the call of a custom tool is a function's call here.
-    const wanted = String(id).replace(/^ctc_/, 'fc_');
+    const wanted = (typeof id === 'string' ? id : '').replace(/^ctc_/, 'fc_');
     const item = known?.get(wanted);
     // Text or reasoning that was streamed in two items stands in the first.
     if (known && !item && /^(?:rs|msg)_/.test(wanted)) return;

@@ -15,7 +15,7 @@ export const customTools = (request: Json): ReadonlySet<string> =>
   new Set(
     (Array.isArray(request['tools']) ? (request['tools'] as Json[]) : [])
       .filter((tool) => tool?.['type'] === 'custom')
-      .map((tool) => String(tool['name'])),
+      .flatMap((tool) => (typeof tool['name'] === 'string' ? [tool['name']] : [])),
   );
 
 /**
@@ -62,9 +62,12 @@ function customTool(tool: Json, param: string): Json {
   const format = tool['format'] == null ? null : objectAt(tool['format'], `${param}.format`);
   const grammar =
     format?.['type'] === 'grammar'
-      ? `The input follows this ${String(format['syntax'])} grammar:\n${String(format['definition'])}`
+      ? `The input follows this ${textAt(format['syntax'], `${param}.format.syntax`)} grammar:\n${textAt(format['definition'], `${param}.format.definition`)}`
       : '';
-  const description = [tool['description'] == null ? '' : String(tool['description']), grammar].filter(Boolean);
+  const description = [
+    tool['description'] == null ? '' : textAt(tool['description'], `${param}.description`),
+    grammar,
+  ].filter(Boolean);
   return {
     type: 'function',
     function: {
