@@ -6,6 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
 import { callerOf } from './api-key.guard';
+import { wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
@@ -18,8 +19,6 @@ import { samplingOf } from './core/off-policy';
 import { checkRequest, choicesOf, type ChatRequest } from './core/request-check';
 import { prefixIdentities, type PrefixIdentity } from './core/request-identity';
 import { sessionFields, type SkipReason } from './core/session-fields';
-import { readEngineBody } from './engine-body';
-import { engineError } from './engine-client';
 import { ErrorReplies } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
 import { KeyLimits } from './key-limits';
@@ -141,7 +140,7 @@ export class Chat {
 
   /** What the engine says instead of an answer. */
   private async refusal(routed: RoutedResponse): Promise<Buffer | null> {
-    return routed.response.statusCode === 200 ? null : this.wholeBody(routed);
+    return routed.response.statusCode === 200 ? null : wholeBody(routed);
   }
 
   private withoutLogProbs(sent: EngineRequest, { response }: RoutedResponse, refused: Buffer): object | null {
@@ -158,7 +157,7 @@ export class Chat {
 
   private async passWhole(exchange: Exchange, routed: RoutedResponse): Promise<void> {
     const { call, sent, turnIds, reply, client } = exchange;
-    const bytes = await this.wholeBody(routed);
+    const bytes = await wholeBody(routed);
     const { body, answers } = readWhole(bytes, turnIds.length);
     let written: Buffer;
     try {
@@ -173,16 +172,6 @@ export class Chat {
     void reply.headers(turnHeaders(exchange));
     this.metrics.request(client.isGone ? 499 : 200);
     if (!client.isGone) await reply.status(200).type('application/json').send(written);
-  }
-
-  private async wholeBody({ response }: RoutedResponse): Promise<Buffer> {
-    try {
-      return await readEngineBody(response.body);
-    } catch (error) {
-      const failure = engineError(error);
-      if (failure.code === 'engine-timeout' || failure.code === 'engine-invalid-response') throw failure;
-      throw new HindcastError('engine-stream-broken', 'the engine broke off the answer', { cause: error });
-    }
   }
 
   /** Every choice is a turn. One that the engine had finished is complete, whatever became of the others. */

@@ -3,6 +3,7 @@ import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { callerOf } from './api-key.guard';
+import { brokenOff, wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { chatFormat } from './core/client-format';
@@ -10,8 +11,6 @@ import { errorBody } from './core/engine-error';
 import { withoutKey } from './core/engine-key';
 import { engineRequest, type EngineRequest } from './core/engine-request';
 import { UsageFilter, checkPassThrough, usageIn, type PassThroughRequest } from './core/pass-through';
-import { readEngineBody } from './engine-body';
-import { engineError } from './engine-client';
 import { ErrorReplies, type ErrorTarget } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
 import { KeyLimits } from './key-limits';
@@ -131,18 +130,4 @@ const LF = 0x0a;
 function errorEvent(last: Uint8Array, { code, message }: HindcastError): Uint8Array {
   const isWhole = last.at(-1) === LF && (last.at(-2) === LF || last.at(-3) === LF);
   return Buffer.from(`${isWhole ? '' : '\n\n'}data: ${JSON.stringify(errorBody(message, 'server_error', code))}\n\n`);
-}
-
-function brokenOff(error: unknown): HindcastError {
-  const failure = engineError(error);
-  if (failure.code === 'engine-timeout' || failure.code === 'engine-invalid-response') return failure;
-  return new HindcastError('engine-stream-broken', 'the engine broke off the answer', { cause: error });
-}
-
-async function wholeBody({ response }: RoutedResponse): Promise<Buffer> {
-  try {
-    return await readEngineBody(response.body);
-  } catch (error) {
-    throw brokenOff(error);
-  }
 }

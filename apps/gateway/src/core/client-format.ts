@@ -37,8 +37,10 @@ export interface StreamFormat {
   failed(outcome: 'failed' | 'malformed', detail: string): readonly Uint8Array[];
 }
 
-const holdsError = ({ data }: SseEvent): boolean =>
-  isObject((JSON.parse(data!) as Json)['error']) || typeof (JSON.parse(data!) as Json)['error'] === 'string';
+const holdsError = ({ data }: SseEvent): boolean => {
+  const { error } = JSON.parse(data!) as Json;
+  return isObject(error) || typeof error === 'string';
+};
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const dataEvent = (data: string): Uint8Array => new TextEncoder().encode(`data: ${data}\n\n`);
 
