@@ -19,6 +19,8 @@ export class RecentTurns {
       reason,
       policyVersion,
       evalScore: null,
+      reward: null,
+      rewardSource: null,
       hint: null,
       trainedIn: null,
     };

@@ -64,6 +64,8 @@ const evalVote = (reply: Reply): EvalVote => {
     latencyMs: reply.latencyMs,
     promptTokens: reply.promptTokens,
     completionTokens: reply.completionTokens,
+    cost: null,
+    promptVersion: PROMPT_VERSION,
     raw: reply.text.slice(0, RAW_LIMIT),
   };
 };

@@ -55,7 +55,7 @@ export class Teacher {
       const alignment = await this.client.score(hintedIds, responseIds);
       if (!alignment.ok) return this.refuse(alignment.reason, alignment.detail);
       if (this.isRechecked()) await this.recheck(turnId, hintedIds, responseIds, alignment.logProbs);
-      return { ok: true, model: this.config.TEACHER_MODEL, logProbs: encodeLogProbs(alignment.logProbs) };
+      return { ok: true, model: this.config.TEACHER_MODEL, logProbs: encodeLogProbs(alignment.logProbs), topK: null };
     } catch (error) {
       if (error instanceof EngineRefusal) return this.refuse('refused-by-engine', error.message);
       throw error;

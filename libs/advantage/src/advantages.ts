@@ -1,5 +1,3 @@
-import type { Score } from './votes';
-
 /** Weights of the two signals, dimensionless: w_rl and w_opd. */
 export interface SignalWeights {
   readonly rl: number;
@@ -40,14 +38,15 @@ export function opdAdvantages(
  *
  * `w.opd = 0` leaves binary RL's advantage, `w.rl = 0` leaves OPD's. Stop-gradient: the result is data.
  *
- * @param reward r in {−1, 0, 1}; 0 for a turn without a reward
- * @throws RangeError as `opdAdvantages` does
+ * @param reward r: −1, 0 or 1 of a judge, any finite number of an environment; 0 for a turn without a reward
+ * @throws RangeError as `opdAdvantages` does, or when the reward is not finite
  */
 export function combinedAdvantages(
-  reward: Score,
+  reward: number,
   rolloutLogProbs: ArrayLike<number>,
   teacherLogProbs: ArrayLike<number> | null,
   weights: SignalWeights,
 ): Float64Array {
+  if (!Number.isFinite(reward)) throw new RangeError(`the reward is ${reward}`);
   return opdAdvantages(rolloutLogProbs, teacherLogProbs).map((opd) => weights.rl * reward + weights.opd * opd);
 }

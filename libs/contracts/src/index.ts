@@ -1,8 +1,19 @@
 export { CaptureHeader, Sampling, decodeCapture, encodeCapture, type Capture } from './capture';
 export { DeadLetter } from './dead';
 export { ContractViolation, DependencyUnavailable, HindcastError, errorCodes, type ErrorCode } from './errors';
+export { SessionOutcome } from './outcome';
 export { CurrentPolicy, PolicyUpdated, StepMetrics, TrainerSettings } from './policy';
-export { PolicyVersion, Score, SessionId, Tenant, TextMessage, Timestamp, TurnId, type Envelope } from './primitives';
+export {
+  PolicyVersion,
+  Reward,
+  Score,
+  SessionId,
+  Tenant,
+  TextMessage,
+  Timestamp,
+  TurnId,
+  type Envelope,
+} from './primitives';
 export { LedgerStatus, StatusQuery, TurnAnswer, TurnQuery, TurnStory, queries, type QueryName } from './query';
 export {
   buckets,
@@ -19,7 +30,7 @@ export {
   type MessageOf,
   type Publisher,
 } from './registry';
-export { Method, RefusedSample, Sample, SampleCase } from './sample';
+export { Method, RefusedSample, RewardSource, Sample, SampleCase } from './sample';
 export {
   CapturedTurn,
   ClosedTurn,
@@ -32,7 +43,9 @@ export {
   TeacherFailure,
   UnhintedTurn,
   UntrainableReason,
+  Verdict,
 } from './turn';
+export { decodeTopK, encodeTopK, type TopK } from './top-k';
 export {
   EncodedArray,
   EncodedIds,

@@ -18,6 +18,9 @@ export const Timestamp = z.int().nonnegative();
 export const Score = z.union([z.literal(-1), z.literal(0), z.literal(1)]);
 export type Score = z.infer<typeof Score>;
 
+/** r of a sample: a score, or what an environment gave; an outcome with its step scores may leave [−1, 1]. */
+export const Reward = z.number().min(-100).max(100);
+
 /** A message of a conversation as the judge may see it: role, text, and the tool's name for a tool result. */
 export const TextMessage = z.strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { PolicyVersion, Score, Tenant } from './primitives';
+import { PolicyVersion, Reward, Score, Tenant } from './primitives';
+import { RewardSource } from './sample';
 
 /** Ledger reads over core NATS request/reply; no stream covers them. */
 export const TurnQuery = z.strictObject({ tenant: Tenant, id: z.string().min(1).max(200) });
@@ -16,6 +17,9 @@ export const TurnStory = z.strictObject({
   reason: z.string().nullable(),
   policyVersion: PolicyVersion,
   evalScore: Score.nullable(),
+  /** r of the sample; `null` until decided and when dropped. */
+  reward: Reward.nullable(),
+  rewardSource: RewardSource.nullable(),
   hint: z.string().nullable(),
   /** Version that was trained on this turn. */
   trainedIn: PolicyVersion.nullable(),

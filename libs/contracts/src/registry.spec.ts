@@ -31,7 +31,7 @@ describe.each(names)('%s', (name) => {
   ])('refuses %s', (_, broken) => refuses(broken));
 
   it('may lack a turn only where no turn is meant', () => {
-    const turnless = name === 'policyUpdated' || name === 'dead';
+    const turnless = name === 'sessionOutcome' || name === 'policyUpdated' || name === 'dead';
     expect(schema.safeParse({ ...message, turnId: null }).success).toBe(turnless);
   });
 });

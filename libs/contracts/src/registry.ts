@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DeadLetter } from './dead';
+import { SessionOutcome } from './outcome';
 import { PolicyUpdated } from './policy';
 import { Tenant, Timestamp, TurnId, type Envelope } from './primitives';
 import { RefusedSample, Sample } from './sample';
@@ -40,6 +41,13 @@ export const contracts = {
     stage: 'paired',
     publisher: 'gateway',
     handlers: ['judge-svc', 'dispatcher'],
+  },
+  sessionOutcome: {
+    subject: 'rl.v1.session.outcome',
+    body: SessionOutcome,
+    stage: 'outcome',
+    publisher: 'gateway',
+    handlers: ['dispatcher'],
   },
   turnHinted: {
     subject: 'rl.v1.turn.judged.hinted',
@@ -97,7 +105,7 @@ export type ContractName = keyof typeof contracts;
 export type BodyOf<Name extends ContractName> = z.infer<(typeof contracts)[Name]['body']>;
 export type MessageOf<Name extends ContractName> = Envelope<BodyOf<Name>>;
 
-/** Schema of a whole message. Only a policy update and a dead letter may lack a turn. */
+/** Schema of a whole message. Only an outcome, a policy update and a dead letter may lack a turn. */
 export function messageSchema<Name extends ContractName>(name: Name): z.ZodType<MessageOf<Name>> {
   let schema = schemas.get(name);
   if (!schema) schemas.set(name, (schema = schemaOf(name)));
@@ -108,7 +116,7 @@ export function messageSchema<Name extends ContractName>(name: Name): z.ZodType<
 const schemas = new Map<ContractName, z.ZodType>();
 
 function schemaOf(name: ContractName): z.ZodType {
-  const turnless = name === 'policyUpdated' || name === 'dead';
+  const turnless = name === 'sessionOutcome' || name === 'policyUpdated' || name === 'dead';
   return z.strictObject({
     v: z.literal(1),
     turnId: turnless ? TurnId.nullable() : TurnId,
@@ -150,6 +158,8 @@ export const buckets = {
   openTurns: 'open-turns',
   /** turn id → `Feedback`. */
   feedback: 'feedback',
+  /** turn id → the teacher's top-K log-probs (`encodeTopK`). */
+  topK: 'top-k',
   /** `current` → `CurrentPolicy`. */
   policy: 'policy',
 } as const;

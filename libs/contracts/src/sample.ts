@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PolicyVersion, SessionId, Score } from './primitives';
+import { PolicyVersion, Reward, SessionId, Score } from './primitives';
 import { EncodedIds, EncodedLogProbs } from './typed-array';
 
 /** Which signals a sample carries: the row of the four-case gate that it came from. */
@@ -7,6 +7,10 @@ export const SampleCase = z.enum(['opdRl', 'opd', 'rl']);
 export type SampleCase = z.infer<typeof SampleCase>;
 export const Method = z.enum(['combine', 'binary-rl', 'opd', 'none']);
 export type Method = z.infer<typeof Method>;
+
+/** Who gave a reward: the judge's votes, a person, both, a verifier, or the session's environment. */
+export const RewardSource = z.enum(['votes', 'feedback', 'joined', 'verifier', 'outcome']);
+export type RewardSource = z.infer<typeof RewardSource>;
 
 /** `rl.v1.sample.ready`: one self-contained sample with its provenance. */
 export const Sample = z
@@ -17,8 +21,10 @@ export const Sample = z
     policyVersion: PolicyVersion,
     case: SampleCase,
     method: Method,
-    /** r; 0 for an OPD-only sample. */
-    reward: Score,
+    /** r; 0 for an OPD-only sample, and for the one that binary RL keeps of a session without a score. */
+    reward: Reward,
+    /** Where r came from. */
+    rewardSource: RewardSource.default('votes'),
     promptIds: EncodedIds,
     responseIds: EncodedIds,
     rolloutLogProbs: EncodedLogProbs,
@@ -27,6 +33,8 @@ export const Sample = z
     hint: z.string().nullable(),
     evalScore: Score,
     teacherModel: z.string().nullable(),
+    /** K of the value in the bucket `top-k` under the turn id; `null` when the sample has none. */
+    topK: z.int().positive().nullable().default(null),
   })
   .superRefine((sample, context) => {
     const { responseIds, rolloutLogProbs, teacherLogProbs } = sample;
@@ -38,7 +46,8 @@ export const Sample = z
       fail(`${responseIds.length} response ids but ${teacherLogProbs.length} teacher log-probs`);
     if ((sample.case === 'rl') !== (teacherLogProbs === null))
       fail(`a sample of case ${sample.case} ${teacherLogProbs ? 'has no' : 'needs'} teacher log-probs`);
-    if ((sample.case === 'opd') !== (sample.reward === 0))
+    const mayBeZero = sample.case === 'opd' || (sample.case === 'rl' && sample.method === 'binary-rl');
+    if (sample.reward === 0 ? !mayBeZero : sample.case === 'opd')
       fail(`a sample of case ${sample.case} cannot have reward ${sample.reward}`);
   });
 export type Sample = z.infer<typeof Sample>;

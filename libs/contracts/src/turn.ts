@@ -23,6 +23,9 @@ export const UntrainableReason = z.union([
 ]);
 export type UntrainableReason = z.infer<typeof UntrainableReason>;
 
+/** The turn is not decided before its session's outcome is known (`rl.v1.session.outcome`) or has been waited for long enough. */
+const OutcomePending = z.boolean().default(false);
+
 /** `rl.v1.turn.captured`: ids and sizes of a capture, or the reason why the answer is untrainable. */
 export const CapturedTurn = z.strictObject({
   responseId: z.string().min(1),
@@ -34,6 +37,9 @@ export const CapturedTurn = z.strictObject({
   completionTokens: z.int().nonnegative().nullable(),
   finishReason: z.string(),
   untrainable: UntrainableReason.nullable(),
+  /** HMAC of tenant and the request's `user`, as a session id is made; `null` when the client named none. */
+  userId: SessionId.default(null),
+  outcomePending: OutcomePending,
 });
 export type CapturedTurn = z.infer<typeof CapturedTurn>;
 
@@ -57,6 +63,9 @@ export const PairedTurn = z.strictObject({
   nextState: z.array(TextMessage),
   /** The length limit ended the answer. */
   truncated: z.boolean(),
+  outcomePending: OutcomePending,
+  /** What a verifier compares the answer with, as the client gave it. */
+  groundTruth: z.string().max(10_000).nullable().default(null),
 });
 export type PairedTurn = z.infer<typeof PairedTurn>;
 
@@ -67,6 +76,10 @@ export const EvalVote = z.strictObject({
   latencyMs: z.number().nonnegative(),
   promptTokens: z.int().nonnegative().nullable(),
   completionTokens: z.int().nonnegative().nullable(),
+  /** By the judge's prices, in their currency; `null` where no price or no token count is known. */
+  cost: z.number().nonnegative().nullable().default(null),
+  /** Version of the prompt that was asked; `null` in judgements from before votes carried it. */
+  promptVersion: z.string().nullable().default(null),
   raw: z.string(),
 });
 export type EvalVote = z.infer<typeof EvalVote>;
@@ -86,6 +99,15 @@ export const Feedback = z.strictObject({
 });
 export type Feedback = z.infer<typeof Feedback>;
 
+/** What a verifier, which asks no model, made of a turn; `score` is `null` when it abstains. */
+export const Verdict = z.strictObject({
+  verifier: z.string().min(1).max(100),
+  score: Score.nullable(),
+  /** Why: what it read, or why it abstains. */
+  detail: z.string().max(1000),
+});
+export type Verdict = z.infer<typeof Verdict>;
+
 const Judgement = z.strictObject({
   responseId: z.string().min(1),
   sessionId: SessionId,
@@ -93,13 +115,17 @@ const Judgement = z.strictObject({
   evalScore: Score,
   evalVotes: z.array(EvalVote),
   hintVotes: z.array(HintVote),
-  /** Where the score came from. */
-  rewardSource: z.enum(['votes', 'feedback']),
+  /** Where the score came from; `joined`: feedback counted as one more vote. */
+  rewardSource: z.enum(['votes', 'feedback', 'joined', 'verifier']),
+  verdicts: z.array(Verdict).default([]),
+  /** What the reward-hacking guards found in the answer, by name; a positive reward is not trained then. */
+  guards: z.array(z.string().min(1).max(100)).default([]),
   judgeModel: z.string(),
   promptVersion: z.string(),
   /** From the first call to the decision, all votes together. */
   latencyMs: z.number().nonnegative(),
   truncated: z.boolean(),
+  outcomePending: OutcomePending,
 });
 
 /** `rl.v1.turn.judged.hinted`: judged, with an accepted hint. */
@@ -125,7 +151,13 @@ export type TeacherFailure = z.infer<typeof TeacherFailure>;
 /** `rl.v1.turn.scored`: the judged turn with log π_T of the very same sampled ids, or why there are none. */
 export const ScoredTurn = HintedTurn.extend({
   teacher: z.discriminatedUnion('ok', [
-    z.strictObject({ ok: z.literal(true), model: z.string(), logProbs: EncodedLogProbs }),
+    z.strictObject({
+      ok: z.literal(true),
+      model: z.string(),
+      logProbs: EncodedLogProbs,
+      /** K of the value in the bucket `top-k` (`encodeTopK`) under the turn id; `null` when none was asked for. */
+      topK: z.int().positive().nullable().default(null),
+    }),
     z.strictObject({ ok: z.literal(false), model: z.string(), reason: TeacherFailure, detail: z.string().max(1000) }),
   ]),
 });

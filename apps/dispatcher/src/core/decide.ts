@@ -4,6 +4,7 @@ import {
   encodeLogProbs,
   type Capture,
   type Feedback,
+  type RewardSource,
   type Sample,
   type ScoredTurn,
   type UnhintedTurn,
@@ -27,7 +28,7 @@ export interface Decision {
   readonly reason: string | null;
   /** After feedback. */
   readonly evalScore: -1 | 0 | 1;
-  readonly rewardSource: 'votes' | 'feedback';
+  readonly rewardSource: RewardSource;
   readonly sample: Sample | null;
 }
 
@@ -49,7 +50,7 @@ export function decide(turn: JudgedTurn, circumstances: Circumstances, capture: 
   const drop = (reason: string): Decision => ({ ...judged, case: 'drop', reward: null, reason, sample: null });
   if (!verdict.keep) return drop(verdict.reason);
   if (typeof capture === 'string') return drop(capture);
-  const sample = sampleOf(turn, verdict, judged.evalScore, circumstances.rule, capture);
+  const sample = sampleOf(turn, verdict, judged, circumstances.rule, capture);
   if (sizeOf(sample) > circumstances.maxSampleBytes) return drop('too-large');
   return { ...judged, case: verdict.case, reward: verdict.reward, reason: verdict.reason, sample };
 }
@@ -78,7 +79,7 @@ function teacherOf(turn: JudgedTurn, capture: Capture | null): string {
 function sampleOf(
   turn: JudgedTurn,
   verdict: GateDecision & { keep: true },
-  evalScore: -1 | 0 | 1,
+  { evalScore, rewardSource }: Pick<Decision, 'evalScore' | 'rewardSource'>,
   rule: GateRule,
   capture: Capture,
 ): Sample {
@@ -90,6 +91,7 @@ function sampleOf(
     case: verdict.case,
     method: rule.method,
     reward: verdict.reward,
+    rewardSource,
     promptIds: encodeIds(capture.promptIds),
     responseIds: encodeIds(capture.responseIds),
     rolloutLogProbs: encodeLogProbs(capture.rolloutLogProbs),
@@ -97,6 +99,7 @@ function sampleOf(
     hint: turn.hint,
     evalScore,
     teacherModel: teacher?.model ?? null,
+    topK: teacher?.topK ?? null,
   };
 }
 

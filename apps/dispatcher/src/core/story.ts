@@ -1,9 +1,11 @@
-import type { Score, TurnStory } from '@hindcast/contracts';
+import type { RewardSource, Score, TurnStory } from '@hindcast/contracts';
 import type { Turn } from './turn';
 
 /** What the decision adds to a turn's story. */
 export interface DecisionNotes {
   readonly evalScore: number | null;
+  readonly reward: number | null;
+  readonly rewardSource: string | null;
   readonly hint: string | null;
 }
 
@@ -19,6 +21,8 @@ export function storyOf(turn: Turn, decision: DecisionNotes | null): TurnStory |
     case: turn.case,
     reason: turn.reason,
     evalScore: (decision?.evalScore ?? null) as Score | null,
+    reward: decision?.reward ?? null,
+    rewardSource: (decision?.rewardSource ?? null) as RewardSource | null,
     hint: decision?.hint ?? null,
     trainedIn: turn.trainedIn,
   };

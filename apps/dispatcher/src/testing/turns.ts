@@ -54,6 +54,8 @@ export function capturedTurn(over: Partial<CapturedTurn> = {}): CapturedTurn {
     completionTokens: 3,
     finishReason: 'stop',
     untrainable: null,
+    userId: null,
+    outcomePending: false,
     ...over,
   };
 }
@@ -67,11 +69,21 @@ export function pairedTurn(over: Partial<PairedTurn> = {}): PairedTurn {
     answer: 'hello',
     nextState: [{ role: 'user', text: 'thanks', toolName: null }],
     truncated: false,
+    outcomePending: false,
+    groundTruth: null,
     ...over,
   };
 }
 
-const vote = { abstained: null, latencyMs: 12.5, promptTokens: 100, completionTokens: 7, raw: '\\boxed{1}' };
+const vote = {
+  abstained: null,
+  latencyMs: 12.5,
+  promptTokens: 100,
+  completionTokens: 7,
+  cost: null,
+  promptVersion: '1',
+  raw: '\\boxed{1}',
+};
 
 export function unhintedTurn(over: Partial<UnhintedTurn> = {}): UnhintedTurn {
   return {
@@ -85,10 +97,13 @@ export function unhintedTurn(over: Partial<UnhintedTurn> = {}): UnhintedTurn {
     ],
     hintVotes: [{ ...vote, score: -1, hint: '' }],
     rewardSource: 'votes',
+    verdicts: [],
+    guards: [],
     judgeModel: 'demo-judge',
     promptVersion: '1',
     latencyMs: 40,
     truncated: false,
+    outcomePending: false,
     hint: null,
     ...over,
   };
@@ -98,7 +113,7 @@ export function scoredTurn(over: Partial<ScoredTurn> = {}): ScoredTurn {
   return {
     ...unhintedTurn(),
     hint: 'Answer in one sentence.',
-    teacher: { ok: true, model: 'seed', logProbs: encodeLogProbs([-0.05, -0.1, -0.2]) },
+    teacher: { ok: true, model: 'seed', logProbs: encodeLogProbs([-0.05, -0.1, -0.2]), topK: null },
     ...over,
   };
 }

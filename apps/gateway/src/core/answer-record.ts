@@ -48,6 +48,8 @@ export function capturedTurn(
     completionTokens: answer.responseIds?.length ?? ownCompletionTokens(answer),
     finishReason: answer.finishReason ?? 'none',
     untrainable: verdict && !verdict.trainable ? verdict.reason : null,
+    userId: null,
+    outcomePending: false,
   };
 }
 

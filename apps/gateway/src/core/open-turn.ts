@@ -177,4 +177,6 @@ export const pairedBody = (turn: OpenTurn, texts: PairTexts): PairedTurn => ({
   answer: texts.answer,
   nextState: texts.nextState,
   truncated: turn.captured.finishReason === 'length',
+  outcomePending: turn.captured.outcomePending,
+  groundTruth: null,
 });

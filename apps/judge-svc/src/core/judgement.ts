@@ -45,10 +45,13 @@ export function judgement(
     evalVotes: [...votes.evalVotes],
     hintVotes: [...votes.hintVotes],
     rewardSource: feedback ? ('feedback' as const) : ('votes' as const),
+    verdicts: [],
+    guards: [],
     judgeModel: settings.judgeModel,
     promptVersion: settings.promptVersion,
     latencyMs: settings.latencyMs,
     truncated: turn.truncated,
+    outcomePending: turn.outcomePending,
   };
   const hint = correctionOf(feedback) ?? selectHint(votes.hintVotes, settings.hintAcceptance);
   return hint === null ? { ...shared, hint } : { ...shared, hint };

@@ -1,4 +1,3 @@
-import type { Score } from '@hindcast/contracts';
 import { z } from 'zod';
 
 const WINDOW = 10;
@@ -27,7 +26,7 @@ export const INITIAL_PROGRESS: Progress = {
 };
 
 /** The progress after a step on samples with these rewards, in the order of the batch. */
-export function progressAfter(before: Progress, rewards: readonly Score[], signalRatio: number): Progress {
+export function progressAfter(before: Progress, rewards: readonly number[], signalRatio: number): Progress {
   const nonZero = rewards.filter((reward) => reward !== 0);
   const recentRewards = [...before.recentRewards, ...nonZero].slice(-WINDOW);
   return {

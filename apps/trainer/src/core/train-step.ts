@@ -1,4 +1,3 @@
-import type { Score } from '@hindcast/contracts';
 import type { SignalWeights } from '@hindcast/advantage';
 import { adamStep, clipByGlobalNorm, type AdamState } from './adam';
 import { importanceWeights, sampleAdvantages } from './advantages';
@@ -48,7 +47,7 @@ export async function trainStep(
   const rollout = samples.map((sample) => sample.rolloutLogProbs);
   const old = hyper.oldLogProbs === 'rollout' ? rollout : await model.responseLogProbs(samples, adapter);
 
-  const rewards: Score[] = samples.map((sample) => sample.reward);
+  const rewards = samples.map((sample) => sample.reward);
   const rewardBaseline = hyper.hasRewardBaseline
     ? (progress.rewardBaseline ??
       rewardBaselineAfter(

@@ -1,11 +1,4 @@
-import {
-  decodeIds,
-  decodeLogProbs,
-  type RefusedSample,
-  type Sample,
-  type SampleCase,
-  type Score,
-} from '@hindcast/contracts';
+import { decodeIds, decodeLogProbs, type RefusedSample, type Sample, type SampleCase } from '@hindcast/contracts';
 import { bucketOf } from './micro-batches';
 
 /** A sample with its arrays decoded, as it waits for a step. */
@@ -16,7 +9,7 @@ export interface TrainingSample {
   readonly streamSequence: number;
   readonly case: SampleCase;
   /** r; 0 for an OPD-only sample. */
-  readonly reward: Score;
+  readonly reward: number;
   /** Version that sampled the answer. */
   readonly policyVersion: number;
   /** `[P]` int32. */

@@ -84,6 +84,7 @@ export class Bench {
       case: 'rl',
       method: 'combine',
       reward: 1,
+      rewardSource: 'votes',
       promptIds: encodeIds([5, 2, 80, 81, 4, 3]),
       responseIds: encodeIds([70, 71, 4]),
       rolloutLogProbs: encodeLogProbs([-9, -10, -11]),
@@ -91,6 +92,7 @@ export class Bench {
       hint: null,
       evalScore: 1,
       teacherModel: null,
+      topK: null,
       ...over,
     };
     const message: MessageOf<'sampleReady'> = { v: 1, turnId, tenant: 'default', at: Date.now(), body };

@@ -12,6 +12,8 @@ const vote = {
   latencyMs: 12.5,
   promptTokens: 210,
   completionTokens: 9,
+  cost: 0.0004,
+  promptVersion: 'eval-v1',
   raw: '\\boxed{1}',
 } as const;
 const judgement: Omit<UnhintedTurn, 'hint'> = {
@@ -23,10 +25,13 @@ const judgement: Omit<UnhintedTurn, 'hint'> = {
   ],
   hintVotes: [{ ...vote, hint: 'Answer in one sentence.' }],
   rewardSource: 'votes',
+  verdicts: [{ verifier: 'exit-code', score: null, detail: 'no tool result' }],
+  guards: [],
   judgeModel: 'judge',
   promptVersion: '1',
   latencyMs: 40,
   truncated: false,
+  outcomePending: false,
 };
 const hinted = { ...judgement, hint: 'Answer in one sentence.' };
 
@@ -35,6 +40,7 @@ const sample: Sample = {
   case: 'opdRl',
   method: 'combine',
   reward: 1,
+  rewardSource: 'votes',
   promptIds: encodeIds([1, 5, 9]),
   responseIds: encodeIds([4, 2]),
   rolloutLogProbs: encodeLogProbs([-0.25, -1.5]),
@@ -42,6 +48,7 @@ const sample: Sample = {
   hint: hinted.hint,
   evalScore: 1,
   teacherModel: 'seed',
+  topK: null,
 };
 
 type Break = (message: Record<string, unknown>) => unknown;
@@ -60,6 +67,8 @@ export const golden: {
         completionTokens: 4,
         finishReason: 'stop',
         untrainable: null,
+        userId: null,
+        outcomePending: false,
       },
     },
     twins: {
@@ -82,11 +91,21 @@ export const golden: {
         answer: 'Paris.',
         nextState: [{ role: 'tool', text: '{"ok":true}', toolName: 'look_up' }],
         truncated: false,
+        outcomePending: true,
+        groundTruth: '42',
       },
     },
     twins: {
       'a role that no one knows': body({ nextState: [{ role: 'oracle', text: '', toolName: null }] }),
       'no answer': body({ answer: null }),
+    },
+  },
+  sessionOutcome: {
+    message: { ...envelope, turnId: null, body: { sessionId: answered.sessionId, reward: -0.5, comment: null } },
+    twins: {
+      'no session': body({ sessionId: null }),
+      'more than a full success': body({ reward: 1.5 }),
+      'no number': body({ reward: null }),
     },
   },
   turnHinted: {
@@ -104,7 +123,7 @@ export const golden: {
   turnScored: {
     message: {
       ...envelope,
-      body: { ...hinted, teacher: { ok: true, model: 'seed', logProbs: encodeLogProbs([-0.125, -2]) } },
+      body: { ...hinted, teacher: { ok: true, model: 'seed', logProbs: encodeLogProbs([-0.125, -2]), topK: null } },
     },
     twins: {
       'no log-probs': body({ teacher: { ok: true, model: 'seed' } }),
@@ -120,6 +139,8 @@ export const golden: {
       'a teacher signal without log-probs': body({ teacherLogProbs: null }),
       'an RL sample with a teacher': body({ case: 'rl' }),
       'an OPD sample with a reward': body({ case: 'opd' }),
+      'a reward of nothing that combine would not keep': body({ reward: 0 }),
+      'a reward without a number': body({ reward: null }),
       'no answer': body({
         responseIds: encodeIds([]),
         rolloutLogProbs: encodeLogProbs([]),

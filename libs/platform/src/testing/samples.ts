@@ -16,6 +16,7 @@ export function sampleMessage(
       case: 'rl',
       method: 'combine',
       reward: 1,
+      rewardSource: 'votes',
       promptIds: encodeIds([1, 2]),
       responseIds: encodeIds([3]),
       rolloutLogProbs: encodeLogProbs([-0.5]),
@@ -23,6 +24,7 @@ export function sampleMessage(
       hint,
       evalScore: 1,
       teacherModel: null,
+      topK: null,
     },
   };
 }
