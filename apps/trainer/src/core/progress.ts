@@ -8,7 +8,7 @@ const BASELINE_DECAY = 0.8;
 /** What a step hands on to the next one beside weights and optimizer; kept in the manifest, so that it survives restarts. */
 export const Progress = z.strictObject({
   /** Last non-zero rewards trained on, oldest first, at most ten. */
-  recentRewards: z.array(z.union([z.literal(-1), z.literal(1)])).max(WINDOW),
+  recentRewards: z.array(z.number()).max(WINDOW),
   /** Eight of ten have been +1 once; it stays so. */
   hasSucceeded: z.boolean(),
   /** w_opd / w_rl of the last step of an adaptive balance. */
