@@ -14,6 +14,7 @@ export {
 export { crashPoint, type CrashPoint } from './crash-point';
 export { httpErrorOf, openAiError, type OpenAiError } from './http-error';
 export { Health, type Readiness } from './health';
+export { identitySecret, knownIdentitySecret, sessionIdOf, userIdOf, type IdentitySource } from './identities';
 export { JetStreamStrategy, type HandlerExtras } from './jetstream.strategy';
 export { Log, withLogContext, type LogContext } from './log';
 export { MessageContext } from './message-context';
