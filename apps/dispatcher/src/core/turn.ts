@@ -18,6 +18,10 @@ export interface Turn {
   readonly completionTokens: number | null;
   readonly finishReason: string | null;
   readonly captured: boolean;
+  /** HMAC of tenant and the request's `user`. */
+  readonly userId: string | null;
+  /** It is not decided before its session's outcome is known, or was waited for long enough. */
+  readonly outcomePending: boolean;
   readonly untrainable: string | null;
   readonly paired: boolean;
   readonly closed: string | null;
@@ -49,6 +53,8 @@ export type TurnEvent =
       readonly completionTokens: number | null;
       readonly finishReason: string;
       readonly untrainable: string | null;
+      readonly userId: string | null;
+      readonly outcomePending: boolean;
     }
   | { readonly kind: 'paired'; readonly identity: Identity }
   | { readonly kind: 'closed'; readonly reason: Closing; readonly detail: string | null }
@@ -85,8 +91,19 @@ function newFacts(turn: Turn, event: TurnEvent): Partial<Turn> | null {
     case 'captured': {
       if (turn.captured) return null;
       const { model, promptTokens, completionTokens, finishReason, untrainable } = event;
-      const identity = event.identity;
-      return { captured: true, ...identity, model, promptTokens, completionTokens, finishReason, untrainable };
+      const { identity, userId } = event;
+      const outcomePending = turn.outcomePending || event.outcomePending;
+      return {
+        captured: true,
+        ...identity,
+        model,
+        promptTokens,
+        completionTokens,
+        finishReason,
+        untrainable,
+        userId,
+        outcomePending,
+      };
     }
     case 'paired':
       return turn.paired ? null : { paired: true, ...event.identity };
@@ -113,7 +130,7 @@ function newFacts(turn: Turn, event: TurnEvent): Partial<Turn> | null {
  *
  * A pairing once sent is never withdrawn, so it outweighs a closing that a crash may have sent beside it; and only a paired turn is judged.
  */
-function conclusions(turn: Turn): Pick<Turn, 'ending' | 'case' | 'reason'> {
+export function conclusions(turn: Turn): Pick<Turn, 'ending' | 'case' | 'reason'> {
   const isPaired = turn.paired || turn.decided !== null || turn.refused !== null || turn.trainedIn !== null;
   if (isPaired) {
     const isRefused =
@@ -145,6 +162,8 @@ function unknownTurn(id: string): Turn {
     completionTokens: null,
     finishReason: null,
     captured: false,
+    userId: null,
+    outcomePending: false,
     untrainable: null,
     paired: false,
     closed: null,
