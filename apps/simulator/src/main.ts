@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { benchLearning } from './commands/bench-learning';
+import { benchPipeline } from './commands/bench-pipeline';
 import { demo } from './commands/demo';
 import { evaluate } from './commands/evaluate';
 import { up } from './commands/up';
@@ -7,7 +8,7 @@ import { say } from './progress';
 import { Interrupted } from './start-stack';
 
 const program = new Command('hindcast').description('Hindcast on one machine, with simulated users.');
-program.addCommand(up).addCommand(demo).addCommand(benchLearning).addCommand(evaluate);
+program.addCommand(up).addCommand(demo).addCommand(benchLearning).addCommand(benchPipeline).addCommand(evaluate);
 
 program.parseAsync().then(
   () => process.exit(0),
