@@ -47,7 +47,11 @@ export class Dispatch {
   private async circumstances(turnId: string): Promise<Circumstances> {
     const [feedback, currentVersion] = await Promise.all([this.values.feedback(turnId), this.values.currentVersion()]);
     const { METHOD: method, MAX_STALENESS: maxStaleness } = this.config;
-    return { feedback, rule: { method, currentVersion, maxStaleness }, maxSampleBytes: this.nats.maxPayload };
+    return {
+      feedback,
+      rule: { method, currentVersion, maxStaleness, atLeastOne: false },
+      maxSampleBytes: this.nats.maxPayload,
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { capture, scoredTurn, unhintedTurn } from '../testing/turns';
 import { decide, needsCapture, type Circumstances, type JudgedTurn } from './decide';
 
 const usual: Circumstances = {
-  rule: { method: 'combine', currentVersion: 3, maxStaleness: 4 },
+  rule: { method: 'combine', currentVersion: 3, maxStaleness: 4, atLeastOne: false },
   feedback: null,
   maxSampleBytes: 8 * 1024 * 1024,
 };

@@ -62,7 +62,9 @@ function gated(turn: JudgedTurn, circumstances: Circumstances, capture: Capture 
   return gate(
     {
       hintAccepted: turn.hint !== null,
-      evalScore: scoreOf(turn, circumstances),
+      reward: scoreOf(turn, circumstances),
+      guards: turn.guards,
+      sessionHasSample: null,
       teacher: teacherOf(turn, capture),
       policyVersion: turn.policyVersion,
     },
