@@ -162,5 +162,7 @@ export const buckets = {
   topK: 'top-k',
   /** `current` → `CurrentPolicy`. */
   policy: 'policy',
+  /** `account` → what all judge services together spent within the last hour, by the minute. */
+  judgeBudget: 'judge-budget',
 } as const;
 export type BucketName = keyof typeof buckets;
