@@ -12,6 +12,7 @@ import { offPolicyCause } from './core/off-policy';
 import { sessionTurn, type OpenTurn } from './core/open-turn';
 import type { Operation } from './core/operation';
 import type { PrefixIdentity } from './core/request-identity';
+import { MAX_GROUND_TRUTH } from './core/reward-fields';
 import { numbersOf } from './core/token-ids';
 import { GatewayMetrics } from './gateway-metrics';
 import { IdRecovery } from './id-recovery';
@@ -95,9 +96,16 @@ export class AnswerRecorder {
       captured: capturedTurn(context, answer, verdict),
       announced: false,
       ending: null,
+      ...this.groundTruth(context),
     };
     const inSession = context.sessionId === null ? null : sessionTurn(key, opened, prompt, answer.message, sha256);
     return { context, operation: { kind: 'open', key, turn: opened, inSession }, capture: encoded };
+  }
+
+  /** Replaced in part, it may be too long: cut it would be another truth, so there is none then. */
+  private groundTruth({ groundTruth }: AnswerContext): Pick<OpenTurn, 'groundTruth'> {
+    const stored = this.redaction.text(groundTruth);
+    return stored !== null && stored.length <= MAX_GROUND_TRUTH ? { groundTruth: stored } : {};
   }
 
   private verdict({ context, answer }: EndedTurn): CaptureVerdict {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { HindcastError } from '@hindcast/contracts';
 import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
@@ -10,15 +9,17 @@ import { wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
-import { readCompletion, type CompletedAnswer } from './core/answer';
-import { parseAnswerJson } from './core/answer-json';
+import type { CompletedAnswer } from './core/answer';
 import type { AnswerContext, EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
+import { endUser } from './core/end-user';
 import { engineRequest, withoutLogProbs, type EngineRequest } from './core/engine-request';
 import { samplingOf } from './core/off-policy';
 import { checkRequest, choicesOf, type ChatRequest } from './core/request-check';
 import { prefixIdentities, type PrefixIdentity } from './core/request-identity';
+import { rewardFields } from './core/reward-fields';
 import { sessionFields, type SkipReason } from './core/session-fields';
+import { readWhole } from './core/whole-answer';
 import { ErrorReplies } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
 import { KeyLimits } from './key-limits';
@@ -30,6 +31,8 @@ export interface ChatCall {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly format: ClientFormat;
+  /** The end user, where the format names it elsewhere than chat. */
+  readonly user?: string | null;
 }
 
 /** What one request needs on its way. */
@@ -38,6 +41,8 @@ interface Exchange {
   readonly request: ChatRequest;
   readonly sent: EngineRequest;
   readonly sessionId: string | null;
+  /** What else is kept with its turns. */
+  readonly kept: Pick<AnswerContext, 'userId' | 'outcomePending' | 'groundTruth'>;
   readonly prompt: PrefixIdentity;
   /** Why nothing of it is captured; `null`: it is. */
   readonly skipped: SkipReason | null;
@@ -69,9 +74,12 @@ export class Chat {
     if (!checked.ok) return this.errors.invalid(call.format, reply, checked.message, checked.param);
     const { request } = checked;
     const fields = sessionFields(call.headers, request, this.config.DEFAULT_TURN_TYPE);
+    const rewarded = rewardFields(call.headers, request, fields.rawSessionId !== null);
+    if (!rewarded.ok) return this.errors.invalid(call.format, reply, rewarded.message, rewarded.param);
     const { skipped } = fields;
     const sessionId = this.sessions.sessionId(call.tenant, fields.rawSessionId);
-    const identities = prefixIdentities(call.tenant, request, sha256);
+    const named = call.user == null ? request : { ...request, user: call.user };
+    const identities = prefixIdentities(call.tenant, named, sha256);
     const turnIds = Array.from({ length: choicesOf(request) }, () => randomUUID());
     const exchange: Exchange = {
       call,
@@ -84,6 +92,7 @@ export class Chat {
         recoversIds: this.config.POLICY_TOKENIZER_DIR !== undefined,
       }),
       sessionId,
+      kept: { userId: this.sessions.userId(call.tenant, endUser(named)), ...rewarded.fields },
       prompt: identities.at(-1)!,
       skipped,
       turnIds,
@@ -200,7 +209,7 @@ export class Chat {
   }
 
   private contextOf(
-    { call, sessionId, request, sent }: Exchange,
+    { call, sessionId, kept, request, sent }: Exchange,
     turnId: string,
     routed: RoutedResponse,
     answer: CompletedAnswer,
@@ -209,6 +218,7 @@ export class Chat {
       turnId,
       tenant: call.tenant,
       sessionId,
+      ...kept,
       responseId: call.format.responseId(turnId),
       request,
       model: routed.model,
@@ -218,18 +228,6 @@ export class Chat {
       sentBody: sent.body,
     };
   }
-}
-
-function readWhole(bytes: Buffer, choices: number): { body: Record<string, unknown>; answers: CompletedAnswer[] } {
-  let body: unknown;
-  try {
-    body = parseAnswerJson(bytes);
-  } catch (cause) {
-    throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
-  }
-  const answers = readCompletion(body, choices);
-  if (!answers) throw new HindcastError('engine-invalid-response', 'the engine did not answer with a chat completion');
-  return { body: body as Record<string, unknown>, answers };
 }
 
 /** Ids of the turns that the answer may become: of choice 0, and of all choices where there are several. */

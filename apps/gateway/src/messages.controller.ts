@@ -31,7 +31,8 @@ export class MessagesController {
   ): Promise<void> {
     const request = messagesRequest(body, this.config.POLICY_DIALECT);
     if (!request.ok) return this.errors.invalid(messagesFormat(), reply, request.message, request.param);
-    await this.chat.answer({ tenant, body: request.chat, headers, format: messagesFormat(request.options) }, reply);
+    const { chat, options, user } = request;
+    await this.chat.answer({ tenant, body: chat, headers, format: messagesFormat(options), user }, reply);
   }
 
   @Post('count_tokens')

@@ -9,6 +9,9 @@ export interface AnswerContext {
   readonly turnId: string;
   readonly tenant: string;
   readonly sessionId: string | null;
+  readonly userId: string | null;
+  readonly outcomePending: boolean;
+  readonly groundTruth: string | null;
   /** Id that the client gets instead of the engine's; `null`: the engine's. */
   readonly responseId: string | null;
   readonly request: ChatRequest;
@@ -48,8 +51,8 @@ export function capturedTurn(
     completionTokens: answer.responseIds?.length ?? ownCompletionTokens(answer),
     finishReason: answer.finishReason ?? 'none',
     untrainable: verdict && !verdict.trainable ? verdict.reason : null,
-    userId: null,
-    outcomePending: false,
+    userId: context.userId,
+    outcomePending: context.outcomePending,
   };
 }
 

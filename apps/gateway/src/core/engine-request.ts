@@ -11,7 +11,7 @@ export interface EngineRequest {
 }
 
 /** Fields of our own protocol; the raw session id stops here. */
-const OWN_FIELDS = ['session_id', 'session_done', 'turn_type', 'train'];
+const OWN_FIELDS = ['session_id', 'session_done', 'session_outcome', 'turn_type', 'train', 'ground_truth'];
 
 /**
  * The request as the engine gets it. A captured one asks for ids, log-probs and usage, and says how to sample: a default left

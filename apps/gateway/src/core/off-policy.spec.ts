@@ -60,7 +60,15 @@ describe('engineRequest', () => {
 
   it('changes nothing of a side request but our own fields', () => {
     const { body, asked } = engineRequest(
-      { messages, session_id: 's', turn_type: 'side', session_done: true, top_p: 0.5 },
+      {
+        messages,
+        session_id: 's',
+        turn_type: 'side',
+        session_done: true,
+        session_outcome: 'pending',
+        ground_truth: '7',
+        top_p: 0.5,
+      },
       { ...options, isCaptured: false },
     );
     expect(body).toEqual({ messages, top_p: 0.5 });

@@ -25,6 +25,8 @@ export interface OpenTurn {
   readonly siblings?: readonly TurnAddress[];
   /** Requests that continued another turn of the same key while this one was open: repeated, they still mean the other one. */
   readonly passedBy?: readonly string[];
+  /** What a verifier compares the answer with, as far as it may be stored. */
+  readonly groundTruth?: string;
 }
 
 /** Requests that a turn remembers having been passed by. */
@@ -178,5 +180,5 @@ export const pairedBody = (turn: OpenTurn, texts: PairTexts): PairedTurn => ({
   nextState: texts.nextState,
   truncated: turn.captured.finishReason === 'length',
   outcomePending: turn.captured.outcomePending,
-  groundTruth: null,
+  groundTruth: turn.groundTruth ?? null,
 });

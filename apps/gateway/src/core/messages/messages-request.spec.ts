@@ -39,7 +39,7 @@ describe('messages: fields of the request', () => {
     },
     { why: 'stop sequences', fields: { stop_sequences: ['\n\nHuman:'] }, expected: { stop: ['\n\nHuman:'] } },
     { why: 'no stop sequence', fields: { stop_sequences: [] }, expected: {} },
-    { why: 'the user', fields: { metadata: { user_id: 'u1' } }, expected: { user: 'u1' } },
+    { why: 'no user: an engine has no use for it', fields: { metadata: { user_id: 'u1' } }, expected: {} },
     { why: 'not streamed', fields: { stream: false }, expected: { stream: false } },
     {
       why: 'usage belongs to a stream, captured or not',
@@ -58,11 +58,21 @@ describe('messages: fields of the request', () => {
     },
     {
       why: "Hindcast's own fields, and template arguments",
-      fields: { session_id: 's', turn_type: 'side', session_done: true, train: false, chat_template_kwargs: { a: 1 } },
+      fields: {
+        session_id: 's',
+        turn_type: 'side',
+        session_done: true,
+        session_outcome: 'pending',
+        train: false,
+        ground_truth: '7',
+        chat_template_kwargs: { a: 1 },
+      },
       expected: {
         session_id: 's',
         turn_type: 'side',
         session_done: true,
+        session_outcome: 'pending',
+        ground_truth: '7',
         train: false,
         chat_template_kwargs: { a: 1 },
       },
@@ -82,6 +92,14 @@ describe('messages: fields of the request', () => {
     },
   ])('$why', ({ fields, expected }) => {
     expect(chatOf(ask(fields))).toEqual({ max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...expected });
+  });
+
+  it.each([
+    { why: 'none', metadata: undefined, expected: null },
+    { why: 'metadata without one', metadata: {}, expected: null },
+    { why: 'one', metadata: { user_id: 'u1' }, expected: 'u1' },
+  ])('the user, who stays at the gateway: $why', ({ metadata, expected }) => {
+    expect(messagesRequest(ask({ metadata }), 'vllm')).toMatchObject({ ok: true, user: expected });
   });
 
   const tool = {

@@ -11,7 +11,13 @@ export interface AnswerOptions {
 }
 
 export type MessagesRequest =
-  | { readonly ok: true; readonly chat: Json; readonly options: AnswerOptions }
+  | {
+      readonly ok: true;
+      readonly chat: Json;
+      readonly options: AnswerOptions;
+      /** `metadata.user_id`. It stays here: Claude Code writes account and session into it. */
+      readonly user: string | null;
+    }
   | { readonly ok: false; readonly message: string; readonly param: string };
 
 export type CountedRequest =
@@ -30,7 +36,7 @@ const reasoningFields: Readonly<Record<Dialect, readonly string[]>> = {
 
 /** Fields that are chat completions' own or Hindcast's and mean the same here. */
 const PASSED = ['temperature', 'top_p', 'top_k', 'chat_template_kwargs', 'seed'];
-const HINDCAST = ['session_id', 'turn_type', 'session_done', 'train'];
+const HINDCAST = ['session_id', 'turn_type', 'session_done', 'session_outcome', 'train', 'ground_truth'];
 
 /**
  * The body of `POST /v1/messages` as one of chat completions. Equal bodies give equal ones. Fields that change only how Anthropic
@@ -48,14 +54,14 @@ export function messagesRequest(body: unknown, dialect: Dialect): MessagesReques
       ...(tools.length > 0 && { tools }),
       ...toolChoice(request['tool_choice'], tools.length > 0),
       ...(stopSequences.length > 0 && { stop: stopSequences }),
-      ...userOf(request['metadata']),
       ...responseFormat(request['output_config']),
       ...streaming(request['stream']),
       ...continuation(messages, dialect),
     };
     for (const field of [...PASSED, ...HINDCAST]) if (request[field] != null) chat[field] = request[field];
     const thinking = request['thinking'] == null ? {} : objectAt(request['thinking'], 'thinking');
-    return { ok: true, chat, options: { stopSequences, showsThinking: thinking['type'] !== 'disabled' } };
+    const options = { stopSequences, showsThinking: thinking['type'] !== 'disabled' };
+    return { ok: true, chat, options, user: userOf(request['metadata']) };
   });
 }
 
@@ -101,10 +107,9 @@ function maxTokens(value: unknown): number {
 const stringList = (value: unknown, param: string): string[] =>
   value == null ? [] : listAt(value, param).map((entry, index) => stringAt(entry, `${param}.${index}`));
 
-function userOf(metadata: unknown): Json {
-  if (metadata == null) return {};
-  const user = objectAt(metadata, 'metadata')['user_id'];
-  return user == null ? {} : { user: stringAt(user, 'metadata.user_id') };
+function userOf(metadata: unknown): string | null {
+  const user = metadata == null ? null : objectAt(metadata, 'metadata')['user_id'];
+  return user == null ? null : stringAt(user, 'metadata.user_id');
 }
 
 function responseFormat(config: unknown): Json {
