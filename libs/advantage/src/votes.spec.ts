@@ -38,6 +38,48 @@ describe('parseEvalVote', () => {
   });
 });
 
+const thought = '<think>Is it \\boxed{-1}? [HINT_START] a hint that was only thought [HINT_END]</think>';
+
+describe('a judge that thinks', () => {
+  it.each<{ text: string; score: Score | null; hint: string; why: string }>([
+    { text: `${thought} \\boxed{1}`, score: 1, hint: '', why: 'a thought box does not vote' },
+    { text: `\\boxed{1} ${thought}`, score: 1, hint: '', why: 'wherever the thinking stands' },
+    { text: `${thought} so \\boxed{1} ${thought}`, score: 1, hint: '', why: 'however often' },
+    { text: thought, score: null, hint: '', why: 'it thought and said nothing' },
+    { text: thought.slice(7) + '\\boxed{1}', score: 1, hint: '', why: 'the opening may stand in the prompt' },
+    { text: '\\boxed{-1} hm </think>', score: null, hint: '', why: 'all before a lone end was thought' },
+    { text: '<think>a</think>\\boxed{-1}</think>\\boxed{1}', score: 1, hint: '', why: 'also after a whole block' },
+    { text: '\\boxed{1} <think> or is it', score: null, hint: '', why: 'it was cut off in its thoughts' },
+    { text: `${thought} \\boxed{1} <think>`, score: null, hint: '', why: 'also the second time' },
+    {
+      text: `${thought} \\boxed{1} [HINT_START] read the file first [HINT_END]`,
+      score: 1,
+      hint: 'read the file first',
+      why: 'a hint is what was said',
+    },
+    {
+      text: '\\boxed{1} [HINT_START] a<think>b</think>c [HINT_END]',
+      score: 1,
+      hint: 'ac',
+      why: 'nothing thought is in it',
+    },
+  ])('$text → $score, $why', ({ text, score, hint }) => {
+    expect(parseEvalVote(text)).toBe(score);
+    expect(parseHintVote(text)).toEqual({ score, hint });
+  });
+});
+
+describe('a megabyte of garbage is read in one pass', () => {
+  it.each(['[HINT_START]', '[HINT_END]', '</think>', '<think>', '\\boxed{', '\\boxed{1}', '<think></think>'])(
+    'of %s',
+    (part) => {
+      const text = part.repeat(1_000_000 / part.length);
+      expect(parseHintVote(text).hint).toBe('');
+      expect(parseEvalVote(text)).toBe(part === '\\boxed{1}' ? 1 : null);
+    },
+  );
+});
+
 describe('majorityScore', () => {
   it.each(vectors.majority as [(Score | null)[], number][])('%j → %d', (votes, score) => {
     expect(majorityScore(votes)).toBe(score);

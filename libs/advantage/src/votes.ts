@@ -1,3 +1,5 @@
+import { withoutThinking } from './thinking';
+
 /** A score that a vote can give: −1 failed, 0 unknown, +1 worked. */
 export type Score = -1 | 0 | 1;
 
@@ -13,22 +15,26 @@ export const MIN_HINT_CODE_POINTS = 11;
 
 // ASCII digits only: a full-width digit is not a vote.
 const BOXED = /\\boxed\{([-+]?[0-9])\}/g;
-const HINT = /\[HINT_START\](.*?)\[HINT_END\]/gs;
+const HINT_START = '[HINT_START]';
+const HINT_END = '[HINT_END]';
 
 /**
- * Score of an eval vote: the last `\boxed{…}` of the text that holds one signed digit.
- * @returns −1, 0 or 1; `null` (abstains) when there is no box or the last box holds anything else.
+ * Score of an eval vote: the last `\boxed{…}` of the text that holds one signed digit. What stands in `<think>` is no vote.
+ * @returns −1, 0 or 1; `null` (abstains) when there is no box, the last box holds anything else, or the thinking never ended.
  */
 export function parseEvalVote(text: string): Score | null {
-  const value = lastBoxed(text);
+  const value = lastBoxed(withoutThinking(text) ?? '');
   return value === -1 || value === 0 || value === 1 ? value : null;
 }
 
-/** Score (−1 or 1; 0 is no hint score) and hint of a hint vote: the last box and the last complete hint block. */
+/**
+ * Score (−1 or 1; 0 is no hint score) and hint of a hint vote: the last box and the last complete hint block. What stands in `<think>` is
+ * neither; a vote whose thinking never ended abstains.
+ */
 export function parseHintVote(text: string): ParsedHintVote {
-  const value = lastBoxed(text);
-  const hint = [...text.matchAll(HINT)].at(-1)?.[1]?.trim() ?? '';
-  return { score: value === -1 || value === 1 ? value : null, hint };
+  const said = withoutThinking(text) ?? '';
+  const value = lastBoxed(said);
+  return { score: value === -1 || value === 1 ? value : null, hint: lastHint(said) };
 }
 
 /** Majority of the readable votes; a tie for the highest count, or no readable vote, is 0. */
@@ -68,6 +74,18 @@ function lastBoxed(text: string): number | null {
   if (digits === undefined) return null;
   const value = Number(digits);
   return value === 0 ? 0 : value; // Number('-0') is −0
+}
+
+// In one pass: a pattern would search the rest of the text again from every marker that has no end.
+function lastHint(text: string): string {
+  let hint = '';
+  for (let at = 0; ;) {
+    const start = text.indexOf(HINT_START, at);
+    const end = start < 0 ? -1 : text.indexOf(HINT_END, start);
+    if (end < 0) return hint.trim();
+    hint = text.slice(start + HINT_START.length, end);
+    at = end + HINT_END.length;
+  }
 }
 
 const codePoints = (text: string): number => [...text].length;
