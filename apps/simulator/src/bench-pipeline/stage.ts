@@ -198,7 +198,7 @@ function cpuMs(statFile: string): number {
 /** The embedded server and its children. */
 function postgresPids(folder: string): number[] {
   try {
-    const [server] = readFileSync(join(folder, 'postgres/postmaster.pid'), 'latin1').split('\n');
+    const [server] = readFileSync(join(folder, 'postgres/cluster/postmaster.pid'), 'latin1').split('\n');
     const children = readFileSync(`/proc/${server}/task/${server}/children`, 'latin1').trim().split(' ');
     return [server, ...children].map(Number).filter((pid) => pid > 0);
   } catch {

@@ -9,6 +9,7 @@ import { root } from '../start-stack';
 interface Flags {
   readonly rounds: number;
   readonly turns: number;
+  readonly scaling: boolean;
   readonly json?: boolean;
 }
 
@@ -33,16 +34,17 @@ export const benchPipeline = new Command('bench-pipeline')
   .addOption(
     new Option('--turns <n>', 'turns of a round with an instant judge').argParser(wholeNumber(1)).default(3000),
   )
+  .option('--no-scaling', 'only the instant judge')
   .option('--json', 'print one JSON object on standard output')
-  .action(async ({ rounds, turns, json }: Flags) => {
-    const progress = new Progress('Rounds', rounds * (1 + REPLICAS.length), 1);
+  .action(async ({ rounds, turns, scaling: scales, json }: Flags) => {
+    const progress = new Progress('Rounds', rounds * (1 + (scales ? REPLICAS.length : 0)), 1);
     try {
       const instant = await instantRounds(rounds, turns, progress);
-      const scaling = await scalingRounds(rounds, progress);
+      const scaling = scales ? await scalingRounds(rounds, progress) : [];
       const result = {
         turnsPerSecond: rounded(instant.turnsPerSecond),
         scaling: Object.fromEntries(scaling.map(({ replicas, rate }) => [String(replicas), rounded(rate)])),
-        growth: rounded(scaling.at(-1)!.rate / scaling[0]!.rate),
+        growth: scales ? rounded(scaling.at(-1)!.rate / scaling[0]!.rate) : null,
         cpuMsPerTurn: instant.cpuMsPerTurn,
         turn: { promptTokens: PROMPT_TOKENS, responseTokens: RESPONSE_TOKENS, evalVotes: 3, hintVotes: 3 },
         scalingJudgeMs: SLOW_JUDGE_MS,
@@ -59,7 +61,7 @@ export const benchPipeline = new Command('bench-pipeline')
 type Result = {
   readonly turnsPerSecond: number;
   readonly scaling: Readonly<Record<string, number>>;
-  readonly growth: number;
+  readonly growth: number | null;
   readonly cpuMsPerTurn: Readonly<Record<string, number>>;
   readonly durability: string;
 };
@@ -112,7 +114,7 @@ function print({ turnsPerSecond, scaling, growth, cpuMsPerTurn, durability }: Re
   console.log(`${turnsPerSecond} turns/s are decided with an instant judge and teacher`);
   console.log('\nmilliseconds of CPU by turn');
   for (const [name, ms] of Object.entries(cpuMsPerTurn)) console.log(`  ${name.padEnd(14)} ${ms.toFixed(2)}`);
-  console.log(`\nreplicas of judge-svc, a judge of ${SLOW_JUDGE_MS} ms by vote: turns/s (×${growth})`);
+  if (growth !== null) console.log(`\nreplicas of judge-svc, a judge of ${SLOW_JUDGE_MS} ms by vote: turns/s (×${growth})`);
   const most = Math.max(...Object.values(scaling));
   for (const [replicas, rate] of Object.entries(scaling)) {
     console.log(`  ${replicas}  ${'█'.repeat(Math.round((40 * rate) / most))} ${rate}`);
