@@ -56,6 +56,8 @@ describe('feedback', () => {
       reason: null,
       policyVersion: 0,
       evalScore: null,
+      reward: null,
+      rewardSource: null,
       hint: null,
       trainedIn: null,
     };

@@ -209,6 +209,8 @@ describe('turns', () => {
     reason: null,
     policyVersion: 0,
     evalScore: null,
+    reward: null,
+    rewardSource: null,
     hint: null,
     trainedIn: null,
   };

@@ -40,6 +40,8 @@ describe('SpoolDrain', () => {
       completionTokens: 1,
       finishReason: 'stop' as const,
       untrainable: null,
+      userId: null,
+      outcomePending: false,
     };
     const turn = { turnId, tenant: 't', sessionId: null, context: '', openedAt: 1, captured, announced: false };
     return { kind: 'open', key, turn: { ...turn, ending: null }, inSession: null };

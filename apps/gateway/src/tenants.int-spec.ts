@@ -91,7 +91,8 @@ describe('tenants', () => {
       if (!turn || !ledgerKnows) return { found: false };
       const { responseId, policyVersion } = turn.body;
       const open = { state: 'open', case: null, reason: null, evalScore: null, hint: null, trainedIn: null } as const;
-      return { found: true, turn: { turnId: turn.turnId!, responseId, policyVersion, ...open } };
+      const reward = { reward: null, rewardSource: null };
+      return { found: true, turn: { turnId: turn.turnId!, responseId, policyVersion, ...open, ...reward } };
     });
     respond(queries.status.subject, ({ tenant }: StatusQuery): Promise<LedgerStatus> => {
       askedFor.push(tenant);

@@ -16,6 +16,8 @@ const turn = (turnId: string, ending: Ending | null = null): OpenTurn => ({
     completionTokens: 1,
     finishReason: 'stop',
     untrainable: null,
+    userId: null,
+    outcomePending: false,
   },
   announced: true,
   ending,

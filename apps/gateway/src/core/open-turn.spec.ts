@@ -27,6 +27,8 @@ const turn = (turnId: string, sessionId: string | null = null, context = 'c'): O
     completionTokens: 1,
     finishReason: 'stop',
     untrainable: null,
+    userId: null,
+    outcomePending: false,
   },
   announced: true,
   ending: null,
@@ -46,6 +48,8 @@ const paired = (
     answer: '',
     nextState,
     truncated: false,
+    outcomePending: false,
+    groundTruth: null,
   },
 });
 const closed: Ending = { kind: 'closed', at: 2, by: 'x', body: { reason: 'expired', detail: null } };
