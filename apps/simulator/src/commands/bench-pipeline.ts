@@ -114,7 +114,8 @@ function print({ turnsPerSecond, scaling, growth, cpuMsPerTurn, durability }: Re
   console.log(`${turnsPerSecond} turns/s are decided with an instant judge and teacher`);
   console.log('\nmilliseconds of CPU by turn');
   for (const [name, ms] of Object.entries(cpuMsPerTurn)) console.log(`  ${name.padEnd(14)} ${ms.toFixed(2)}`);
-  if (growth !== null) console.log(`\nreplicas of judge-svc, a judge of ${SLOW_JUDGE_MS} ms by vote: turns/s (×${growth})`);
+  if (growth !== null)
+    console.log(`\nreplicas of judge-svc, a judge of ${SLOW_JUDGE_MS} ms by vote: turns/s (×${growth})`);
   const most = Math.max(...Object.values(scaling));
   for (const [replicas, rate] of Object.entries(scaling)) {
     console.log(`  ${replicas}  ${'█'.repeat(Math.round((40 * rate) / most))} ${rate}`);
