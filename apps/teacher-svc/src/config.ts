@@ -1,17 +1,28 @@
 import { baseUrl, commaList, commonConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 
+const baseUrls = commaList.pipe(z.array(baseUrl));
+
 const Environment = commonConfig(8082).extend({
   POLICY_BASE_URL: commaList.default(['http://127.0.0.1:8000/v1']).pipe(z.array(baseUrl)),
   POLICY_MODEL: z.string().min(1).default('seed'),
   POLICY_DIALECT: z.enum(['vllm', 'sglang', 'openai']).default('vllm'),
   POLICY_API_KEY: secret.optional(),
-  TEACHER_BASE_URL: baseUrl.optional().describe('default: the first of POLICY_BASE_URL'),
-  TEACHER_MODEL: z.string().optional().describe('default: POLICY_MODEL, the frozen base model'),
+  TEACHER_BASE_URL: baseUrls.optional().describe('default: POLICY_BASE_URL'),
+  TEACHER_MODEL: z
+    .string()
+    .optional()
+    .describe('default: POLICY_MODEL, the frozen base model; current: the version that serves'),
   TEACHER_DIALECT: z.enum(['vllm', 'sglang']).optional(),
   TEACHER_API_KEY: secret.optional(),
-  TEACHER_CONCURRENCY: z.coerce.number().int().positive().default(16).describe('turns scored at once'),
-  TEACHER_TOP_K: z.coerce.number().int().min(0).max(0, 'top-K scoring is not available yet; leave it at 0').default(0),
+  TEACHER_CONCURRENCY: z.coerce.number().int().positive().max(64).default(16).describe('turns scored at once'),
+  TEACHER_TOP_K: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1024)
+    .default(0)
+    .describe('most likely ids kept per position; 0: none'),
   TEACHER_RECHECK_EVERY: z.coerce
     .number()
     .int()
@@ -34,7 +45,7 @@ export const TeacherConfig = Environment.transform((env, context) => {
   }
   return {
     ...env,
-    TEACHER_BASE_URL: env.TEACHER_BASE_URL ?? env.POLICY_BASE_URL[0]!,
+    TEACHER_BASE_URL: env.TEACHER_BASE_URL ?? env.POLICY_BASE_URL,
     TEACHER_MODEL: env.TEACHER_MODEL ?? env.POLICY_MODEL,
     TEACHER_DIALECT: dialect,
     TEACHER_API_KEY: env.TEACHER_API_KEY ?? env.POLICY_API_KEY,

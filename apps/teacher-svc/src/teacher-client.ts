@@ -1,110 +1,148 @@
 import { DependencyUnavailable, type CaptureHeader } from '@hindcast/contracts';
-import { CONFIG } from '@hindcast/platform';
+import { CONFIG, Log } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { Agent, request } from 'undici';
-import { z } from 'zod';
+import { EngineHttp, type EnginePlace, type EngineReply } from './engine-http';
 import type { TeacherConfig } from './config';
-import { alignSglang, alignVllm, type Alignment } from './core/align-log-probs';
+import { alignSglang, alignVllm, type ScoredIds } from './core/align-log-probs';
 import type { Message } from './core/hinted-messages';
+import type { Scores } from './core/positions';
+import { errorMessage, hasNonFiniteNumber, refusalReason } from './core/refusal-reason';
+import { scanVllm } from './core/scan-vllm';
+import { recordedName, type TeacherModel } from './core/teacher-model';
+import { TeacherRefusal } from './core/teacher-refusal';
 
-const Tokenized = z.object({ tokens: z.array(z.int().nonnegative()) });
-const VllmScore = z.object({
-  choices: z
-    .array(
-      z.object({
-        prompt_logprobs: z.array(z.record(z.string(), z.object({ logprob: z.number().nullable() })).nullable()),
-      }),
-    )
-    .min(1),
-});
-const SglangScore = z.object({
-  meta_info: z.object({ input_token_logprobs: z.array(z.tuple([z.number().nullable(), z.int()], z.unknown())) }),
-});
+/** The engine has no model of this name. */
+export class ModelMissing extends TeacherRefusal {
+  constructor(model: string) {
+    super('refused-by-engine', `the engine has no model ${model}`);
+  }
+}
 
-/** The engine understood the request and refuses it: another try with the same ids gives the same answer. */
-export class EngineRefusal extends Error {}
+export interface Tokenized {
+  readonly ids: number[];
+  /** Positions of the model; null where the answer does not say. */
+  readonly maxModelLength: number | null;
+}
 
-/** Asks the teacher's engine for ids of a conversation and for log-probs of given ids. */
+/** Asks a teacher's engine for the ids of a conversation and for log-probs of given ids. */
 @Injectable()
 export class TeacherClient {
-  private readonly agent: Agent;
+  constructor(
+    @Inject(CONFIG) private readonly config: TeacherConfig,
+    private readonly http: EngineHttp,
+    private readonly log: Log,
+  ) {}
 
-  constructor(@Inject(CONFIG) private readonly config: TeacherConfig) {
-    this.agent = new Agent({ connections: config.TEACHER_CONCURRENCY, keepAliveTimeout: 30_000 });
-  }
-
-  /** Prompt ids of a conversation by the engine's own chat template. */
-  async tokenize(messages: readonly Message[], header: CaptureHeader): Promise<number[]> {
+  /** Prompt ids of a conversation by the engine's own chat template. Every version has the tokenizer of its base model. */
+  async tokenize(
+    engine: string,
+    { base }: TeacherModel,
+    messages: readonly Message[],
+    header: CaptureHeader,
+  ): Promise<Tokenized> {
     const body = {
-      model: this.config.TEACHER_MODEL,
+      model: base,
       messages,
       add_generation_prompt: true,
       ...(header.tools ? { tools: header.tools } : {}),
       ...(header.templateArguments ? { chat_template_kwargs: header.templateArguments } : {}),
     };
-    return (await this.post(`${this.origin}/tokenize`, body, Tokenized)).tokens;
+    const reply = await this.http.post(this.place(engine), '/tokenize', body);
+    if (reply.status === 404) throw new ModelMissing(base);
+    const answer = this.parsed(reply) as { tokens?: unknown; max_model_len?: unknown };
+    // SGLang says what the tokenizer's file says, which may be any number.
+    const says = this.config.TEACHER_DIALECT === 'vllm' ? answer.max_model_len : null;
+    return {
+      ids: idsOf(answer.tokens, reply.path),
+      maxModelLength: typeof says === 'number' && says > 0 ? says : null,
+    };
   }
 
-  /** log π_T of `responseIds` after `promptIds`, by the engine's dialect. */
-  async score(promptIds: readonly number[], responseIds: Int32Array): Promise<Alignment> {
-    const ids = [...promptIds, ...responseIds];
-    if (this.config.TEACHER_DIALECT === 'sglang') {
-      const { meta_info } = await this.post(
-        `${this.origin}/generate`,
-        {
-          input_ids: ids,
-          sampling_params: { max_new_tokens: 0, temperature: 0 },
-          return_logprob: true,
-          logprob_start_len: promptIds.length - 1,
-        },
-        SglangScore,
-      );
-      return alignSglang(meta_info.input_token_logprobs, responseIds);
-    }
-    const { choices } = await this.post(
-      `${this.config.TEACHER_BASE_URL}/completions`,
-      { model: this.config.TEACHER_MODEL, prompt: ids, max_tokens: 1, temperature: 0, prompt_logprobs: 0 },
-      VllmScore,
-    );
-    return alignVllm(choices[0]!.prompt_logprobs, promptIds.length, responseIds);
+  /**
+   * log π_T of the ids behind the prompt, by the engine's dialect.
+   *
+   * @throws ModelMissing, TeacherRefusal, DependencyUnavailable
+   */
+  score(engine: string, model: TeacherModel, scored: ScoredIds): Promise<Scores> {
+    return this.config.TEACHER_DIALECT === 'sglang'
+      ? this.scoreSglang(engine, model, scored)
+      : this.scoreVllm(engine, model, scored);
   }
 
-  /** `/tokenize` and `/generate` lie beside `/v1`, not under it. */
-  private get origin(): string {
-    return this.config.TEACHER_BASE_URL.replace(/\/v1$/, '');
+  private async scoreVllm(engine: string, model: TeacherModel, scored: ScoredIds): Promise<Scores> {
+    const name = recordedName(model);
+    const reply = await this.http.post(this.place(engine), '/v1/completions', {
+      model: name,
+      prompt: scored.ids,
+      max_tokens: 1,
+      temperature: 0,
+      prompt_logprobs: scored.topK,
+    });
+    if (reply.status === 404) throw new ModelMissing(name);
+    const scanned = reply.status === 200 ? scanVllm(reply.body.toString('latin1'), scored) : null;
+    if (scanned) return scanned;
+    const { choices } = this.parsed(reply) as { choices?: unknown };
+    const entries = (Array.isArray(choices) ? (choices[0] as { prompt_logprobs?: unknown } | null) : null)
+      ?.prompt_logprobs;
+    if (!Array.isArray(entries)) throw unexpected(reply.path, 'choices[0].prompt_logprobs is no list');
+    return alignVllm(entries, scored);
   }
 
-  private async post<S extends z.ZodType>(url: string, body: unknown, schema: S): Promise<z.infer<S>> {
-    const key = this.config.TEACHER_API_KEY;
-    const away = (why: string, cause?: unknown): DependencyUnavailable =>
-      new DependencyUnavailable('teacher engine', `${new URL(url).pathname}: ${why}`, 1_000, { cause });
-    let status: number;
-    let text: string;
-    try {
-      const response = await request(url, {
-        method: 'POST',
-        dispatcher: this.agent,
-        signal: AbortSignal.timeout(this.config.TEACHER_TIMEOUT_MS),
-        headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
-        body: JSON.stringify(body),
-      });
-      status = response.statusCode;
-      text = await response.body.text();
-    } catch (cause) {
-      throw away('unreachable', cause);
-    }
-    if (status >= 500 || status === 429 || status === 408 || status === 401 || status === 403)
-      throw away(`status ${status}`);
-    if (status !== 200) throw new EngineRefusal(`${new URL(url).pathname} answered ${status}`);
-    let answer: unknown;
+  private async scoreSglang(engine: string, model: TeacherModel, scored: ScoredIds): Promise<Scores> {
+    const reply = await this.http.post(this.place(engine), '/generate', {
+      input_ids: scored.ids,
+      sampling_params: { max_new_tokens: 0, temperature: 0 },
+      return_logprob: true,
+      logprob_start_len: scored.promptLength - 1,
+      ...(scored.topK > 0 ? { top_logprobs_num: scored.topK } : {}),
+      ...(model.adapter === null ? {} : { lora_path: model.adapter }),
+    });
+    const answer = this.parsed(reply) as { meta_info?: unknown };
+    if (typeof answer.meta_info !== 'object' || answer.meta_info === null)
+      throw unexpected(reply.path, 'there is no meta_info');
+    return alignSglang(answer.meta_info as Record<string, unknown>, scored);
+  }
+
+  /** Names of the models that the engine has loaded. */
+  async models(engine: string): Promise<string[]> {
+    const reply = await this.http.get(this.place(engine), '/v1/models');
+    const { data } = this.parsed(reply) as { data?: unknown };
+    if (!Array.isArray(data)) throw unexpected(reply.path, 'data is no list');
+    return data.map((entry) => String((entry as { id?: unknown } | null)?.id ?? ''));
+  }
+
+  private place(engine: string): EnginePlace {
+    return { baseUrl: engine, apiKey: this.config.TEACHER_API_KEY };
+  }
+
+  /** The body of a reply with status 200. Throws TeacherRefusal for any other that is not an outage, DependencyUnavailable for no JSON. */
+  private parsed({ path, status, body }: EngineReply): object {
+    const text = body.toString('utf8');
+    let answer: unknown = null;
     try {
       answer = JSON.parse(text);
     } catch (cause) {
-      throw away('the answer is not JSON', cause);
+      if (status === 200 && hasNonFiniteNumber(text))
+        throw new TeacherRefusal('non-finite', `${path}: the answer has numbers that are not finite`);
+      if (status === 200)
+        throw new DependencyUnavailable('teacher engine', `${path}: the answer is not JSON`, 1_000, { cause });
     }
-    const parsed = schema.safeParse(answer);
-    if (!parsed.success)
-      throw new EngineRefusal(`${new URL(url).pathname}: ${parsed.error.issues[0]?.message ?? 'unexpected shape'}`);
-    return parsed.data;
+    if (status !== 200) {
+      this.log.debug('teacher.refused', { path, status, message: errorMessage(answer) });
+      throw new TeacherRefusal(refusalReason(answer), `${path} answered ${status}`);
+    }
+    if (typeof answer !== 'object' || answer === null) throw unexpected(path, 'no object');
+    return answer;
   }
 }
+
+/** Token ids of an answer. Throws TeacherRefusal when they are none. */
+export function idsOf(tokens: unknown, path: string): number[] {
+  if (!Array.isArray(tokens)) throw unexpected(path, 'tokens is no list');
+  for (const id of tokens)
+    if (!Number.isInteger(id) || (id as number) < 0) throw unexpected(path, 'a token id is none');
+  return tokens as number[];
+}
+
+const unexpected = (path: string, what: string): TeacherRefusal =>
+  new TeacherRefusal('refused-by-engine', `${path}: ${what}`);

@@ -1,54 +1,100 @@
-import type { BodyOf } from '@hindcast/contracts';
+import { Positions, type Candidates, type Scores } from './positions';
+import { TeacherRefusal } from './teacher-refusal';
 
-type Failure = Extract<BodyOf<'turnScored'>['teacher'], { ok: false }>['reason'];
-/** log π_T of the sampled ids, `[R]` float32, nats; or why there is none. */
-export type Alignment =
-  | { readonly ok: true; readonly logProbs: Float32Array }
-  | { readonly ok: false; readonly reason: Failure; readonly detail: string };
-
-/** vLLM clamps −∞ to this in its answers (vllm-project/vllm#11073); it is not a log-probability. */
-const VLLM_MINUS_INFINITY = -9999;
-
-/**
- * Reads vLLM's `prompt_logprobs` of `hinted prompt ++ sampled ids`.
- *
- * Entry i belongs to prompt id i and holds that id among its keys; entry 0 is null. The sampled ids' entries start at the length of
- * the hinted prompt. Nothing is padded or shifted: an entry that is missing or names another id refuses the whole turn.
- *
- * @param entries      `[P + R]`, as `choices[0].prompt_logprobs`
- * @param promptLength P, length of the hinted prompt
- * @param responseIds  `[R]` the ids that the policy sampled
- */
-export function alignVllm(
-  entries: readonly (Readonly<Record<string, { readonly logprob: number | null }>> | null)[],
-  promptLength: number,
-  responseIds: ArrayLike<number>,
-): Alignment {
-  if (entries.length !== promptLength + responseIds.length) {
-    return refuse('length-mismatch', `${entries.length} entries for ${promptLength} + ${responseIds.length} ids`);
-  }
-  return collect(responseIds, (t) => {
-    const entry = entries[promptLength + t];
-    const logProb = entry?.[String(responseIds[t])]?.logprob;
-    return logProb === undefined ? undefined : { id: responseIds[t]!, logProb };
-  });
+/** What is scored: the hinted prompt, and behind it the ids that the policy sampled. */
+export interface ScoredIds {
+  /** `[P + R]` */
+  readonly ids: readonly number[];
+  /** P, length of the hinted prompt. */
+  readonly promptLength: number;
+  /** Most likely ids wanted at each response position; 0: none. */
+  readonly topK: number;
 }
 
 /**
- * Reads SGLang's `meta_info.input_token_logprobs`, asked for with `logprob_start_len = P − 1`: `[logprob, id, text]` for the hinted
- * prompt's last id (whose log-prob is null) and then for the R sampled ids.
+ * Reads vLLM's `choices[0].prompt_logprobs` of `hinted prompt ++ sampled ids`, as `JSON.parse` gives it.
+ *
+ * Entry i belongs to id i and holds that id among its keys; entry 0 is null. The sampled ids' entries start at the length of
+ * the hinted prompt. Nothing is padded or shifted: an entry that is missing or names other ids refuses the whole turn, also in the
+ * prompt, where it says that the engine read another one.
+ *
+ * @throws TeacherRefusal
  */
-export function alignSglang(
-  entries: readonly (readonly [number | null, number, ...unknown[]])[],
-  responseIds: ArrayLike<number>,
-): Alignment {
-  if (entries.length !== responseIds.length + 1) {
-    return refuse('length-mismatch', `${entries.length} entries for 1 + ${responseIds.length} ids`);
+export function alignVllm(entries: readonly unknown[], { ids, promptLength, topK }: ScoredIds): Scores {
+  if (entries.length !== ids.length) {
+    throw new TeacherRefusal(
+      'length-mismatch',
+      `${entries.length} entries for ${promptLength} + ${ids.length - promptLength} ids`,
+    );
   }
-  return collect(responseIds, (t) => {
-    const [logProb, id] = entries[t + 1]!;
-    return { id, logProb };
-  });
+  const positions = new Positions(ids.slice(promptLength), topK);
+  for (let i = 1; i < ids.length; i++) {
+    const entry = entries[i];
+    const own: unknown = isObject(entry) ? entry[String(ids[i])] : undefined;
+    if (i < promptLength) {
+      if (!isObject(own)) throw otherPrompt(i, ids[i]!);
+      continue;
+    }
+    const t = i - promptLength;
+    positions.setOwn(t, isObject(own) ? ids[i] : undefined, isObject(own) ? own['logprob'] : undefined);
+    if (topK > 0) positions.setTop(t, candidatesOf(entry as Record<string, unknown>));
+  }
+  return positions.scores();
+}
+
+function candidatesOf(entry: Readonly<Record<string, unknown>>): Candidates {
+  const keys = Object.keys(entry);
+  return {
+    ids: keys.map(Number),
+    logProbs: keys.map((key) => (entry[key] as Record<string, unknown> | null)?.['logprob']),
+    count: keys.length,
+  };
+}
+
+/**
+ * Reads SGLang's `meta_info`, asked for with `logprob_start_len = P − 1`: `input_token_logprobs` is `[logprob, id, text]` for the hinted
+ * prompt's last id (whose log-prob is null) and then for the R sampled ids, `input_top_logprobs` a row of such triples for each of
+ * them, null for the first.
+ *
+ * @throws TeacherRefusal
+ */
+export function alignSglang(meta: Readonly<Record<string, unknown>>, { ids, promptLength, topK }: ScoredIds): Scores {
+  const responseIds = ids.slice(promptLength);
+  const entries = meta['input_token_logprobs'];
+  const rows = topK > 0 ? meta['input_top_logprobs'] : null;
+  const expected = responseIds.length + 1;
+  for (const list of topK > 0 ? [entries, rows] : [entries]) {
+    const length = Array.isArray(list) ? list.length : null;
+    if (length !== expected)
+      throw new TeacherRefusal('length-mismatch', `${length ?? 'no'} entries for 1 + ${responseIds.length} ids`);
+  }
+  const read = meta['prompt_tokens'];
+  if (typeof read === 'number' && read !== ids.length)
+    throw new TeacherRefusal('ids-mismatch', `the teacher read ${read} ids of ${ids.length}`);
+  const [, lastPromptId] = tripleOf((entries as unknown[])[0]);
+  if (lastPromptId !== ids[promptLength - 1]) throw otherPrompt(promptLength - 1, ids[promptLength - 1]!);
+  const positions = new Positions(responseIds, topK);
+  for (let t = 0; t < responseIds.length; t++) {
+    const [logProb, id] = tripleOf((entries as unknown[])[t + 1]);
+    positions.setOwn(t, id, logProb);
+    if (topK > 0) positions.setTop(t, candidatesOfRow((rows as unknown[])[t + 1]));
+  }
+  return positions.scores();
+}
+
+function candidatesOfRow(row: unknown): Candidates {
+  const triples = Array.isArray(row) ? row.map(tripleOf) : [];
+  return {
+    ids: triples.map(([, id]) => id ?? -1),
+    logProbs: triples.map(([logProb]) => logProb),
+    count: triples.length,
+  };
+}
+
+function tripleOf(entry: unknown): [unknown, number | undefined] {
+  if (!Array.isArray(entry)) return [undefined, undefined];
+  const [logProb, id] = entry as unknown[];
+  return [logProb, typeof id === 'number' ? id : undefined];
 }
 
 /** First position at which two id arrays differ (also by length); −1 when they are equal. */
@@ -58,26 +104,7 @@ export function firstDifference(left: ArrayLike<number>, right: ArrayLike<number
   return left.length === right.length ? -1 : length;
 }
 
-function collect(
-  responseIds: ArrayLike<number>,
-  entryAt: (t: number) => { id: number; logProb: number | null } | undefined,
-): Alignment {
-  const logProbs = new Float32Array(responseIds.length);
-  for (let t = 0; t < responseIds.length; t++) {
-    const entry = entryAt(t);
-    if (entry === undefined || entry.id !== responseIds[t]) {
-      return refuse(
-        'ids-mismatch',
-        `position ${t}: the teacher scored ${entry ? `id ${entry.id}` : 'other ids'}, sampled was ${responseIds[t]}`,
-      );
-    }
-    const { logProb } = entry;
-    if (logProb === null || !Number.isFinite(logProb) || logProb <= VLLM_MINUS_INFINITY || logProb > 1e-3) {
-      return refuse('non-finite', `position ${t}: the teacher's log-prob is ${logProb}`);
-    }
-    logProbs[t] = logProb;
-  }
-  return { ok: true, logProbs };
-}
+const otherPrompt = (position: number, id: number): TeacherRefusal =>
+  new TeacherRefusal('ids-mismatch', `prompt position ${position}: the teacher read another id than ${id}`);
 
-const refuse = (reason: Failure, detail: string): Alignment => ({ ok: false, reason, detail });
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
