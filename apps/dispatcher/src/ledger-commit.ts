@@ -17,7 +17,8 @@ export interface Changes {
   readonly decisions?: readonly Prisma.DecisionCreateManyInput[];
   readonly votes?: readonly Prisma.VoteCreateManyInput[];
   readonly samples?: readonly Prisma.SampleCreateManyInput[];
-  readonly outbox?: readonly Pick<Prisma.OutboxEntryCreateManyInput, 'turnId' | 'tenant' | 'body'>[];
+  /** Samples to be published. */
+  readonly outbox?: readonly { readonly turnId: string; readonly tenant: string; readonly body: unknown }[];
   readonly ended?: readonly EndedSample[];
   readonly steps?: readonly Prisma.StepCreateManyInput[];
   readonly versions?: readonly Prisma.PolicyVersionCreateManyInput[];
@@ -91,8 +92,8 @@ export async function commit(prisma: PrismaClient, changes: Changes, now: Date):
     ),
     entry AS (
       INSERT INTO outbox ("turnId", tenant, body)
-      SELECT new."turnId", new.tenant, new.body FROM change, jsonb_populate_recordset(NULL::outbox, row->'outbox') new
-      WHERE new."turnId" IN (SELECT id FROM turn)
+      SELECT new->>'turnId', new->>'tenant', convert_to((new->'body')::text, 'UTF8')
+      FROM change, jsonb_array_elements(row->'outbox') new WHERE new->>'turnId' IN (SELECT id FROM turn)
     ),
     ended AS (
       UPDATE samples SET state = new.state, "refusedReason" = new."refusedReason", "refusedDetail" = new."refusedDetail",
@@ -103,7 +104,7 @@ export async function commit(prisma: PrismaClient, changes: Changes, now: Date):
       RETURNING samples."turnId"
     ),
     emptied AS (
-      UPDATE outbox SET body = NULL FROM ended WHERE outbox."turnId" = ended."turnId"
+      UPDATE outbox SET body = NULL, "sentAt" = COALESCE("sentAt", now()) FROM ended WHERE outbox."turnId" = ended."turnId"
     ),
     step AS (
       INSERT INTO steps SELECT new.* FROM change, jsonb_populate_recordset(NULL::steps, row->'steps') new

@@ -24,7 +24,7 @@ async function migrated(url: string): Promise<readonly string[]> {
 test('dispatchers that start together migrate once, and the tables are the schema', async () => {
   const url = await postgres.createDatabase();
   const applied = await Promise.all([migrated(url), migrated(url), migrated(url)]);
-  expect(applied.flat()).toEqual(['0001_ledger']);
+  expect(applied.flat()).toEqual(['0001_ledger', '0002_signal']);
   expect(await migrated(url)).toEqual([]);
   const script = path.join(__dirname, '..', 'prisma', 'migrate.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [script, 'drift'], { env: { DATABASE_URL: url } });

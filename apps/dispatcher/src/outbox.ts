@@ -2,7 +2,6 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DependencyUnavailable, HindcastError, type Sample } from '@hindcast/contracts';
 import { Bus, Log, Metrics } from '@hindcast/platform';
 import { Database } from './database';
-import { Prisma } from './generated/client';
 import { Ledger } from './ledger';
 
 /** Samples published at once. */
@@ -13,7 +12,7 @@ const SWEEP_MS = 1_000;
 interface Entry {
   readonly turnId: string;
   readonly tenant: string;
-  readonly body: unknown;
+  readonly body: Uint8Array | null;
 }
 
 /**
@@ -68,7 +67,7 @@ export class Outbox implements OnModuleDestroy {
   private async sendBatch(): Promise<number> {
     const entries = await this.database.run((prisma) =>
       prisma.outboxEntry.findMany({
-        where: { sentAt: null, body: { not: Prisma.DbNull } },
+        where: { sentAt: null, body: { not: null } },
         orderBy: { seq: 'asc' },
         take: BATCH,
         select: { turnId: true, tenant: true, body: true },
@@ -87,7 +86,7 @@ export class Outbox implements OnModuleDestroy {
   /** False: the broker is away, the entry stays. */
   private async send({ turnId, tenant, body }: Entry): Promise<boolean> {
     try {
-      await this.bus.publish('sampleReady', { turnId, tenant, body: body as Sample });
+      await this.bus.publish('sampleReady', { turnId, tenant, body: JSON.parse(new TextDecoder().decode(body!)) as Sample });
       return true;
     } catch (error) {
       if (error instanceof DependencyUnavailable) return false;
