@@ -31,6 +31,8 @@ export interface StageOptions {
   readonly root: string;
   readonly judges: number;
   readonly judgeDelayMs: number;
+  /** Options of every service's node, e.g. `--cpu-prof`. */
+  readonly nodeOptions: readonly string[];
   /** Settings of every service. */
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -111,12 +113,17 @@ export class Stage {
   private async service(app: string, env: Readonly<Record<string, string>>): Promise<void> {
     const log = join(this.folder, `${app}-${this.children.length}.log`);
     await new Promise<void>((resolve, reject) => {
-      const child = Child.start(app, process.execPath, [join('apps', app, 'dist/main.js')], {
-        cwd: this.options.root,
-        env: { ...environment, ...env, HOST: '127.0.0.1', PORT: '0' },
-        logFile: log,
-        onLine: (line) => line.includes('"event":"ready"') && resolve(),
-      });
+      const child = Child.start(
+        app,
+        process.execPath,
+        [...this.options.nodeOptions, join('apps', app, 'dist/main.js')],
+        {
+          cwd: this.options.root,
+          env: { ...environment, ...env, HOST: '127.0.0.1', PORT: '0' },
+          logFile: log,
+          onLine: (line) => line.includes('"event":"ready"') && resolve(),
+        },
+      );
       this.children.push(child);
       void child.whenEnded().then(() => reject(new Error(`${app} ended before it was ready: ${child.lastWords}`)));
     });

@@ -10,6 +10,7 @@ interface Flags {
   readonly rounds: number;
   readonly turns: number;
   readonly scaling: boolean;
+  readonly node: string;
   readonly json?: boolean;
 }
 
@@ -35,11 +36,12 @@ export const benchPipeline = new Command('bench-pipeline')
     new Option('--turns <n>', 'turns of a round with an instant judge').argParser(wholeNumber(1)).default(3000),
   )
   .option('--no-scaling', 'only the instant judge')
+  .option('--node <options>', "options of the services' node in the runs with an instant judge, e.g. --cpu-prof", '')
   .option('--json', 'print one JSON object on standard output')
-  .action(async ({ rounds, turns, scaling: scales, json }: Flags) => {
+  .action(async ({ rounds, turns, scaling: scales, node, json }: Flags) => {
     const progress = new Progress('Rounds', rounds * (1 + (scales ? REPLICAS.length : 0)), 1);
     try {
-      const instant = await instantRounds(rounds, turns, progress);
+      const instant = await instantRounds(rounds, turns, node.split(' ').filter(Boolean), progress);
       const scaling = scales ? await scalingRounds(rounds, progress) : [];
       const result = {
         turnsPerSecond: rounded(instant.turnsPerSecond),
@@ -69,9 +71,10 @@ type Result = {
 async function instantRounds(
   rounds: number,
   turns: number,
+  nodeOptions: readonly string[],
   progress: Progress,
 ): Promise<{ turnsPerSecond: number; cpuMsPerTurn: Record<string, number> }> {
-  const stage = await Stage.set({ root, judges: 1, judgeDelayMs: 0, settings: {} });
+  const stage = await Stage.set({ root, judges: 1, judgeDelayMs: 0, nodeOptions, settings: {} });
   try {
     await stage.run(Math.min(500, turns)); // the first ones compile
     const runs: Run[] = [];
@@ -96,7 +99,7 @@ async function scalingRounds(rounds: number, progress: Progress): Promise<{ repl
     // In turn within a round, so that whatever else happens on the machine happens to all of them.
     for (const replicas of REPLICAS) {
       const settings = { JUDGE_CONCURRENCY: String(SCALING_CONCURRENCY) };
-      const stage = await Stage.set({ root, judges: replicas, judgeDelayMs: SLOW_JUDGE_MS, settings });
+      const stage = await Stage.set({ root, judges: replicas, judgeDelayMs: SLOW_JUDGE_MS, nodeOptions: [], settings });
       try {
         const { turnsPerSecond } = await stage.run(SCALING_TURNS * replicas);
         rates.get(replicas)!.push(turnsPerSecond);
