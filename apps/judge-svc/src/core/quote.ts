@@ -1,35 +1,47 @@
+import { breakMarks } from './quote-marks';
+
 /**
  * Text from outside (a user, a web page in a tool result, the policy's own answer) as a judge may see it.
  *
- * A vote is read from the judge's reply by its marks (`\boxed{…}`, `[HINT_START]…[HINT_END]`). A judge that repeats what it was shown
- * must not thereby vote, so these marks are broken inside every quoted text. The fence carries a random mark that the text cannot know.
+ * A vote is read from the judge's reply by its marks (`\boxed{…}`, `[HINT_START]…[HINT_END]`, or one JSON object). A judge that repeats
+ * what it was shown must not thereby vote, so these marks are broken inside every quoted text, in every spelling that a reader could
+ * undo. Everything else stays as it was written. The fence carries a random mark that the text cannot know.
  */
 
-/** Breaks everything in `text` that a vote parser, or a reader of fences, could take for a mark of ours. */
-export function defuse(text: string): string {
-  return text
-    .normalize('NFKC') // look-alike letters and full-width braces become the plain ones that the next lines know
-    .replace(/[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]/g, '') // invisible characters could hide a mark from them
-    .replace(/\\+\s*boxed/gi, '(boxed)')
-    .replace(/\[\s*HINT[\s_-]*(START|END)\s*\]/gi, '(hint $1)')
-    .replace(/<{3,}|>{3,}/g, '(fence)');
-}
+/** Breaks everything in `text` that a vote parser, a chat template or a reader of fences could take for a mark. Idempotent, linear. */
+export const defuse = (text: string): string => defuseAll([text])[0]!;
 
+/** The same for texts that a judge is shown one after the other: marks are also broken that only two of them together make. */
+export const defuseAll = (texts: readonly string[]): string[] => breakMarks(texts.map(clean));
+
+const HALF_CHARACTER = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 /**
- * At most `budget` characters of `text`; a longer one loses its middle, which the mark says.
- * @param budget characters (UTF-16 units), mark included
+ * Characters that no reader sees and some judges read: controls (a backspace before `oxed{1}` is `\boxed{1}` in JSON), soft hyphens,
+ * zero-width spaces, marks and overrides of direction, invisible operators, fillers. Joiners stay: emoji and Persian need them.
  */
-export function cutMiddle(text: string, budget: number): string {
-  if (text.length <= budget) return text;
-  const mark = ` […${text.length - budget} characters cut…] `;
-  const kept = Math.max(0, budget - mark.length);
-  const head = Math.ceil(kept / 2);
-  return (
-    text.slice(0, head).replace(/[\ud800-\udbff]$/, '') +
-    mark +
-    text.slice(text.length - (kept - head)).replace(/^[\udc00-\udfff]/, '')
-  );
-}
+const INVISIBLE =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]/g;
+/** Tags spell hidden ASCII; they stay where they spell a flag (🏴󠁧󠁢󠁳󠁣󠁴󠁿). */
+const TAGS = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\u{e0000}-\u{e007f}]+/gu;
+/** One selector varies a character; a row of them spells hidden bytes. */
+const SELECTORS = /([\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
+/** Control tokens of chat templates that are no words of their own: matched as a tokenizer matches them, to the letter. */
+const ANGLE_TOKEN = /<(?=\/?(?:s|bos|eos|pad|unk|mask|start_of_turn|end_of_turn)>|\/?<?\/?SYS>>|[|｜])/g;
+const SQUARE_TOKEN =
+  /\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG|gMASK|CLS|SEP|MASK|PAD|UNK))\]/g;
+
+const clean = (text: string): string =>
+  text
+    .replace(HALF_CHARACTER, '\ufffd')
+    .replace(INVISIBLE, '')
+    .replace(TAGS, '$1')
+    .replace(SELECTORS, '$1')
+    .replace(ANGLE_TOKEN, '‹')
+    .replace(SQUARE_TOKEN, '($1)');
+
+/** The name of a tool is a word: what could end its line, close its bracket or belong to a mark becomes `_`. At most 64 characters. */
+export const quoteName = (name: string): string =>
+  [...defuse(name).replace(/[^\p{L}\p{M}\p{N}_.:/ -]/gu, '_')].slice(0, 64).join('').trim();
 
 /** `text` between two lines that carry the label and the random mark. */
 export function fence(label: string, text: string, mark: string): string {

@@ -1,0 +1,93 @@
+import { decodeEscape } from './quote-escapes';
+import { lookalike } from './quote-lookalikes';
+
+/**
+ * What a text comes to for a reader that forgives everything: escapes undone, look-alike letters and styles made plain ASCII, lower
+ * case, without white space, accents, emphasis and what is invisible. Marks are looked for here and replaced in the text itself.
+ */
+export interface Fold {
+  readonly text: string;
+  /** For each UTF-16 unit of the fold, where its source begins and ends in the text. */
+  readonly start: Int32Array;
+  readonly end: Int32Array;
+}
+
+/** Stands for a character that no mark contains; with ASCII all that a fold holds, so it is written as bytes. */
+const OTHER = '·';
+/** Emphasis of Markdown: a judge that renders or drops it says the rest unchanged. */
+const EMPHASIS = new Set(['*', '`', '~']);
+const UNSEEN = /[\p{M}\p{C}\p{White_Space}\p{Default_Ignorable_Code_Point}]/u;
+
+const ASCII = 0x80;
+const opensEscape = (code: number): boolean => code === 0x26 || code === 0x25 || code === 0x5c; // & % \
+const latin1 = new TextDecoder('latin1');
+
+export function fold(text: string): Fold {
+  const out = new Units(text.length);
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    if (code < ASCII && !opensEscape(code)) {
+      // Nearly all of most texts: one table, no strings.
+      if (asciiFold[code] !== 0) out.push(asciiFold[code]!, at, at + 1);
+      at += 1;
+      continue;
+    }
+    const char = String.fromCodePoint(text.codePointAt(at)!);
+    const decoded = code < ASCII ? decodeEscape(text, at, char) : { char, end: at + char.length };
+    const plain = foldChar(decoded.char);
+    for (let i = 0; i < plain.length; i++) out.push(plain.charCodeAt(i), at, decoded.end);
+    at = decoded.end;
+  }
+  return { text: latin1.decode(out.codes.subarray(0, out.length)), start: out.start, end: out.end };
+}
+
+/** Growing columns; one character may fold to many. */
+class Units {
+  codes: Uint8Array;
+  start: Int32Array;
+  end: Int32Array;
+  length = 0;
+
+  constructor(capacity: number) {
+    this.codes = new Uint8Array(capacity);
+    this.start = new Int32Array(capacity);
+    this.end = new Int32Array(capacity);
+  }
+
+  push(code: number, start: number, end: number): void {
+    if (this.length === this.codes.length) this.grow();
+    this.codes[this.length] = code;
+    this.start[this.length] = start;
+    this.end[this.length++] = end;
+  }
+
+  private grow(): void {
+    const { codes, start, end } = this;
+    const capacity = 2 * this.length + 16;
+    (this.codes = new Uint8Array(capacity)).set(codes);
+    (this.start = new Int32Array(capacity)).set(start);
+    (this.end = new Int32Array(capacity)).set(end);
+  }
+}
+
+const folded = new Map<string, string>();
+
+/** One code point of the text; empty for what is passed over. */
+export function foldChar(char: string): string {
+  let plain = folded.get(char);
+  if (plain === undefined) folded.set(char, (plain = compute(char)));
+  return plain;
+}
+
+function compute(char: string): string {
+  // Upper case first: it takes dotless and long letters, and ligatures, to the plain ones.
+  const pieces = lookalike(char) ?? lookalike(char.toLowerCase()) ?? char.normalize('NFKD').toUpperCase().toLowerCase();
+  let plain = '';
+  for (const piece of pieces.normalize('NFKD')) {
+    if (UNSEEN.test(piece) || EMPHASIS.has(piece)) continue;
+    plain += piece < '\u0080' ? piece : (lookalike(piece) ?? OTHER);
+  }
+  return plain;
+}
+
+const asciiFold = Uint8Array.from({ length: ASCII }, (_, code) => foldChar(String.fromCharCode(code)).charCodeAt(0) || 0);
