@@ -22,6 +22,7 @@ import { KvAccess } from './kv-access';
 import { MessageErrors } from './message-errors';
 import { MessagesController } from './messages.controller';
 import { ModelsController } from './models.controller';
+import { OutcomeBook } from './outcome-book';
 import { PastResponses } from './past-responses';
 import { PassThrough } from './pass-through';
 import { PassThroughController } from './pass-through.controller';
@@ -71,6 +72,7 @@ import { UnservedRoutes } from './unserved-routes';
     KeyRing,
     KvAccess,
     MessageErrors,
+    OutcomeBook,
     PastResponses,
     PassThrough,
     PolicyRouter,

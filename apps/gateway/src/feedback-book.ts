@@ -4,8 +4,7 @@ import { Bus, Nats } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
 import { openTurnKey } from './core/canonical-conversation';
 import type { FeedbackRequest } from './core/feedback-request';
-import { pairTexts } from './core/judge-texts';
-import { pairedBody } from './core/open-turn';
+import { pairedAlone } from './core/paired-alone';
 import { prefixIdentities } from './core/request-identity';
 import { KvAccess } from './kv-access';
 import { RecentTurns } from './recent-turns';
@@ -98,14 +97,14 @@ export class FeedbackBook {
   }
 
   /** Feedback says all that a next state could: an open turn is paired with an empty one. */
-  private async pair(turnId: string, { header }: Capture): Promise<void> {
+  private async pair(turnId: string, capture: Capture): Promise<void> {
+    const { header } = capture;
     const [prompt] = prefixIdentities(header.tenant, { messages: header.messages }, sha256).slice(-1);
     const key = openTurnKey(prompt!.conversation, header.answer, sha256);
-    const texts = pairTexts([...header.messages, { ...header.answer, role: 'assistant' }], header.messages.length);
     await this.book.end(
       key,
       (turns) => turns.find((turn) => turn.turnId === turnId) ?? null,
-      (turn) => ({ kind: 'paired', at: Date.now(), by: 'feedback', body: pairedBody(turn, texts) }),
+      (turn) => pairedAlone(turn, capture, 'feedback', Date.now()),
     );
   }
 }

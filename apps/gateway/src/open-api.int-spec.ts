@@ -9,6 +9,7 @@ import { openApi } from './core/open-api/document';
 import type { Method } from './core/open-api/operation';
 import { EngineModels } from './engine-models';
 import { FeedbackBook } from './feedback-book';
+import { OutcomeBook } from './outcome-book';
 import { PastResponses } from './past-responses';
 import { PolicyRouter } from './policy-router';
 import { Documentation } from './testing/documentation';
@@ -124,7 +125,18 @@ it('documents every route, method by method, and no other', () => {
 describe.each(engineRoutes)('$name', ({ path, body, isLimited }) => {
   it('answers as documented', async () => {
     expect(await ask('post', path, { body })).toBe(200);
-    expect(await ask('post', path, { body: { ...body, train: false, session_id: 7, session_done: true } })).toBe(200);
+    expect(
+      await ask('post', path, {
+        body: {
+          ...body,
+          train: false,
+          session_id: 7,
+          session_done: true,
+          session_outcome: 'pending',
+          ground_truth: '7',
+        },
+      }),
+    ).toBe(200);
   });
 
   it('refuses as documented', async () => {
@@ -290,13 +302,14 @@ describe('turns', () => {
 
 describe('the rest', () => {
   const gets = ['/v1/models', '/v1/models/seed', '/v1/status', '/v1/turns/x', '/v1/responses/x'];
-  const posts = ['/v1/feedback', '/v1/sessions/a/end'];
+  const posts = ['/v1/feedback', '/v1/sessions/a/end', '/v1/sessions/a/outcome'];
   const open = ['/healthz', '/readyz', '/metrics', '/docs', '/openapi.json', '/docs/openapi.json'];
 
   it('answers as documented', async () => {
     for (const path of open) expect(await ask('get', path, { headers: {} })).toBe(200);
     for (const path of ['/v1/models', '/v1/models/seed']) expect(await ask('get', path)).toBe(200);
     expect(await ask('post', '/v1/sessions/a/end')).toBe(200);
+    expect(await ask('post', '/v1/sessions/a/outcome', { body: { reward: 0.5, comment: null } })).toBe(200);
   });
 
   it('refuses as documented', async () => {
@@ -310,6 +323,8 @@ describe('the rest', () => {
       expect(await ask('post', path, { text: 'a', headers: { ...withKey, 'content-type': 'text/xml' } })).toBe(415);
     }
     expect(await ask('post', '/v1/feedback', { body: { turn_id: 'a', response_id: 'b', reward: 1 } })).toBe(400);
+    for (const body of [{}, { reward: 2 }]) expect(await ask('post', '/v1/sessions/a/outcome', { body })).toBe(400);
+    expect(await ask('post', '/v1/sessions/%20/outcome', { body: { reward: 1 } })).toBe(400);
   });
 
   it('fails as documented', async () => {
@@ -319,10 +334,12 @@ describe('the rest', () => {
     jest.spyOn(Bus.prototype, 'request').mockRejectedValue(fault);
     jest.spyOn(FeedbackBook.prototype, 'give').mockRejectedValue(fault);
     jest.spyOn(Conversations.prototype, 'endSession').mockRejectedValue(fault);
+    jest.spyOn(OutcomeBook.prototype, 'give').mockRejectedValue(fault);
     const responseId = `resp_${'0'.repeat(32)}`;
     for (const path of gets) expect(await ask('get', path.replace('responses/x', `responses/${responseId}`))).toBe(500);
     expect(await ask('post', '/v1/feedback', { body: { turn_id: 'a', reward: 1 } })).toBe(500);
     expect(await ask('post', '/v1/sessions/a/end')).toBe(500);
+    expect(await ask('post', '/v1/sessions/a/outcome', { body: { reward: 1 } })).toBe(500);
   });
 
   it('without engines answers as documented', async () => {

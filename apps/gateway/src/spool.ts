@@ -4,6 +4,7 @@ import {
   withoutCapture,
   decodeOperation,
   encodeOperation,
+  isClosing,
   touchedBy,
   type DropReason,
   type Operation,
@@ -224,5 +225,3 @@ export class Spool {
     }
   }
 }
-
-const isClosing = (operation: Operation): boolean => operation.kind === 'announce' && operation.closed !== null;

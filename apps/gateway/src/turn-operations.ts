@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Bus } from '@hindcast/platform';
 import { editedTurn, pairedBody, turnToPair, type Ending, type OpenTurn } from './core/open-turn';
 import type { Continuation, Operation } from './core/operation';
+import { pairedAlone } from './core/paired-alone';
 import type { Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
 
@@ -47,6 +48,8 @@ export class TurnOperations {
         const turns = await this.book.sessions.read(sessionId);
         return this.book.closeAll(turns, { reason: 'expired', detail }, id, now);
       }
+      case 'outcome':
+        return this.outcome(operation, now);
     }
   }
 
@@ -72,6 +75,24 @@ export class TurnOperations {
     }
     await this.perform(operation, capture, now, withdrawn);
     return 'done';
+  }
+
+  /** What is still open is paired first, so that the session's last answer gets its reward too. */
+  private async outcome(
+    { id, tenant, at, outcome }: Extract<Operation, { kind: 'outcome' }>,
+    now: number,
+  ): Promise<void> {
+    // One after the other: a capture may be megabytes.
+    for (const { key, turnId } of await this.book.sessions.read(outcome.sessionId)) {
+      const capture = await this.book.capture(turnId);
+      if (!capture) continue;
+      await this.book.end(
+        key,
+        (open) => open.find((turn) => turn.turnId === turnId && turn.openedAt <= at + CLOCK_SKEW_MS) ?? null,
+        (turn) => pairedAlone(turn, capture, id, now),
+      );
+    }
+    await this.bus.publish('sessionOutcome', { turnId: null, tenant, id, body: outcome });
   }
 
   /** @returns whether the newest answer of the request, or what it was before its history was edited, was found */

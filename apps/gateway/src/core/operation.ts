@@ -1,4 +1,4 @@
-import type { CapturedTurn, ClosedTurn } from '@hindcast/contracts';
+import type { CapturedTurn, ClosedTurn, SessionOutcome } from '@hindcast/contracts';
 import type { PairTexts } from './judge-texts';
 import type { EditedHistory, OpenTurn, SessionTurn } from './open-turn';
 
@@ -42,7 +42,17 @@ export type Operation =
       readonly sessionId: string | null;
       readonly continuations: readonly Continuation[];
     }
-  | { readonly kind: 'end-session'; readonly id: string; readonly sessionId: string; readonly detail: string };
+  | { readonly kind: 'end-session'; readonly id: string; readonly sessionId: string; readonly detail: string }
+  /** The environment says how a session ended. */
+  | {
+      readonly kind: 'outcome';
+      /** Of the message: equal for the same outcome given again. */
+      readonly id: string;
+      readonly tenant: string;
+      /** When it was given: turns that were opened later are not meant. Milliseconds since the epoch. */
+      readonly at: number;
+      readonly outcome: SessionOutcome;
+    };
 
 /** What an operation touches: two that share an entry must be done in order, all others need not. */
 export function touchedBy(operation: Operation): string[] {
@@ -62,6 +72,8 @@ export function touchedBy(operation: Operation): string[] {
       ];
     case 'end-session':
       return [operation.sessionId];
+    case 'outcome':
+      return [operation.outcome.sessionId];
   }
 }
 
@@ -80,6 +92,10 @@ export function withoutCapture(operation: Operation, reason: DropReason): Operat
   const closed: ClosedTurn = { reason: 'dropped-from-spool', detail: DETAILS[reason] };
   return { kind: 'announce', turnId, tenant, captured, closed };
 }
+
+/** Whether an operation is all that tells the ledger how a turn or a session ended. It is small, and dropped last. */
+export const isClosing = (operation: Operation): boolean =>
+  operation.kind === 'outcome' || (operation.kind === 'announce' && operation.closed !== null);
 
 const MAGIC = 0x31504f48; // "HOP1", little-endian
 

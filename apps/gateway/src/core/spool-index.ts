@@ -3,7 +3,7 @@ export interface SpoolEntry {
   /** Keys that the operation touches. */
   readonly touched: readonly string[];
   readonly bytes: number;
-  /** Only says how a turn ended. Dropped last: it is small, and nothing else tells the ledger. */
+  /** Only says how a turn or a session ended. Dropped last: it is small, and nothing else tells the ledger. */
   readonly isClosing: boolean;
 }
 

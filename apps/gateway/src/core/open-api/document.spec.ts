@@ -5,6 +5,7 @@ import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
 import type { ResponseCreateParamsBase } from 'openai/resources/responses/responses';
 import { SchemasOf } from '../../testing/json-schema';
 import { checkFeedback } from '../feedback-request';
+import { checkOutcome } from '../outcome-request';
 import type { chatFields, completionFields, embeddingFields } from './chat-fields';
 import { openApi } from './document';
 import type { countFields, messageFields } from './messages-paths';
@@ -89,6 +90,22 @@ describe('the OpenAPI document', () => {
   ])('takes feedback as the gateway does: %j', (body) => {
     const problems = schemas.problems({ $ref: '#/components/schemas/Feedback' }, body);
     expect(problems.length === 0).toBe(checkFeedback(body).ok);
+  });
+
+  it.each([
+    { reward: 1 },
+    { reward: -1, comment: null },
+    { reward: 0.5, comment: 'c', more: 1 },
+    { reward: 1.1 },
+    { reward: '1' },
+    { reward: null },
+    { reward: 1, comment: 'c'.repeat(10_001) },
+    {},
+    [],
+    null,
+  ])('takes an outcome as the gateway does: %j', (body) => {
+    const problems = schemas.problems({ $ref: '#/components/schemas/Outcome' }, body);
+    expect(problems.length === 0).toBe(checkOutcome(body).ok);
   });
 
   it('knows every field that the official clients declare', () => {

@@ -1,6 +1,7 @@
 import { LedgerStatus, TurnStory } from '@hindcast/contracts';
 import { z } from 'zod';
 import { FeedbackRequest } from '../feedback-request';
+import { OutcomeRequest } from '../outcome-request';
 import { bodyOf, type Operation, type Paths } from './operation';
 import { idParameter } from './own-fields';
 import { errors, guarded, json, withBody, withId, type Reply } from './replies';
@@ -32,6 +33,10 @@ export const hindcastSchemas: Fields = {
     }),
     oneOf: [{ required: ['turn_id'] }, { required: ['response_id'] }],
   },
+  Outcome: fromZod(OutcomeRequest, 'input', {
+    reward: '−1: the session failed; 1: it succeeded; or anything between',
+    comment: 'Why; it is stored, and read by nobody but people',
+  }),
 };
 
 const text = (description: string, type: string): Reply => ({
@@ -94,6 +99,28 @@ export const hindcastPaths: Paths = {
           ...withBody,
           400: 'The path is no readable URL, or a body came that is no JSON',
         }),
+      },
+    },
+  },
+  '/v1/sessions/{id}/outcome': {
+    post: {
+      operationId: 'giveOutcome',
+      tags: ['Turns'],
+      summary: 'How a session ended, as its environment says',
+      description:
+        'Decides the session’s turns that were marked with `session_outcome`; those that are still open are paired with an empty next state. The same outcome given again changes nothing; of different ones the first counts.',
+      parameters: [idParameter('The client’s session id')],
+      requestBody: bodyOf(reference('Outcome')),
+      responses: {
+        200: json(
+          'Stored, whether or not the session was known',
+          exactly({
+            session_id: field('string', 'As it was given'),
+            reward: field('number'),
+            status: { const: 'recorded' },
+          }),
+        ),
+        ...errors('own', { ...guarded, ...withBody, 503: 'It can be stored neither in NATS nor on disk' }),
       },
     },
   },

@@ -16,6 +16,14 @@ export const ownFields = {
     ['boolean', 'string', 'number'],
     `Ends the session after this request: ${YES}. Also the header X-Session-Done`,
   ),
+  session_outcome: optional(
+    'string',
+    '`pending`: the turn’s reward is the outcome of its session, given later at /v1/sessions/{id}/outcome. Needs a session id; any other text is refused. Also the header X-Session-Outcome',
+  ),
+  ground_truth: optional(
+    'string',
+    'What verifiers compare the answer with, at most 10000 characters. It is stored with the turn, as far as REDACTION lets it',
+  ),
   train: optional(
     ['boolean', 'string', 'number'],
     `Whether the answer may be trained on. Whatever is not ${YES}, here or in the header X-Hindcast-Train, is a no: nothing of the request is stored`,
@@ -44,6 +52,10 @@ export const ownHeaders: readonly Parameter[] = [
     anyOf: [oneOfValues(['main', 'side']), { type: 'string' }],
   }),
   header('X-Session-Done', `Ends the session after this request: ${YES}. Also \`session_done\` in the body`),
+  header(
+    'X-Session-Outcome',
+    '`pending`: the turn waits for its session’s outcome. Also `session_outcome` in the body',
+  ),
   header('X-Hindcast-Train', 'A no keeps the request out of training and out of storage. Also `train` in the body'),
 ];
 
