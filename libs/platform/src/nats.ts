@@ -4,6 +4,7 @@ import { DependencyUnavailable } from '@hindcast/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { AcknowledgedPublisher } from './acknowledged-publisher';
 import { backoffMs } from './core/backoff';
+import { gatherWrites } from './gathered-writes';
 import { Log } from './log';
 import { ensureStreams, type StreamFact } from './topology';
 
@@ -134,6 +135,7 @@ export class Nats {
           // Two stack traces for every request are a tenth of what a request costs.
           noAsyncTraces: true,
         });
+        gatherWrites(connection);
         attempt = 0;
         this.current = connection;
         await this.follow(connection);
