@@ -1,24 +1,51 @@
-import { gate, type Decision as GateDecision, type GateRule } from '@hindcast/advantage';
 import {
+  gate,
+  majorityScore,
+  sessionRewards,
+  type Decision as GateDecision,
+  type GateRule,
+  type SessionRewardRule,
+  type StepScore,
+} from '@hindcast/advantage';
+import {
+  Reward,
   encodeIds,
   encodeLogProbs,
   type Capture,
   type Feedback,
   type RewardSource,
   type Sample,
+  type Score,
   type ScoredTurn,
   type UnhintedTurn,
 } from '@hindcast/contracts';
 import type { GateCase } from './turn';
 
 export type JudgedTurn = UnhintedTurn | ScoredTurn;
+export type FeedbackReward = 'override' | 'join';
 
-/** What the decision on a judged turn depends on besides the turn. */
+/** The outcome of the turn's session, with the scores of all its steps that were known when the turn was decided. */
+export interface KnownOutcome {
+  /** In [−1, 1]. */
+  readonly reward: number;
+  readonly rule: SessionRewardRule;
+  /** Oldest first. */
+  readonly steps: readonly StepScore[];
+  /** Which of the steps the turn is. */
+  readonly index: number;
+}
+
+/** What the decision on a judged turn depends on besides the turn, its capture and what a person said of it. */
 export interface Circumstances {
   readonly rule: GateRule;
-  readonly feedback: Feedback | null;
   /** Largest sample that can be sent, bytes. */
   readonly maxSampleBytes: number;
+  /** `null` where the at-least-one rule does not ask, or the turn has no session. */
+  readonly sessionHasSample: boolean | null;
+  /** A person's word replaces the votes, or is one more of them. */
+  readonly feedbackReward: FeedbackReward;
+  /** `expired`: it was waited for in vain; `null`: the turn waited for none. */
+  readonly outcome: KnownOutcome | 'expired' | null;
 }
 
 /** The gate's verdict with its reason, and the sample that it lets through. */
@@ -27,7 +54,7 @@ export interface Decision {
   readonly reward: number | null;
   readonly reason: string | null;
   /** After feedback. */
-  readonly evalScore: -1 | 0 | 1;
+  readonly evalScore: Score;
   readonly rewardSource: RewardSource;
   readonly sample: Sample | null;
 }
@@ -35,40 +62,82 @@ export interface Decision {
 /** Why a capture cannot be read: it is gone, or it is no capture. */
 export type CaptureFailure = 'capture-missing' | 'capture-malformed';
 
-/** Whether the gate lets the turn through, so that its capture is worth reading. */
-export const needsCapture = (turn: JudgedTurn, circumstances: Circumstances): boolean =>
-  gated(turn, circumstances, null).keep;
-
-/** Decides a judged turn. `capture` may be left out, as its failure, only when {@link needsCapture} says no. */
-export function decide(turn: JudgedTurn, circumstances: Circumstances, capture: Capture | CaptureFailure): Decision {
-  const found = typeof capture === 'string' ? null : capture;
-  const verdict = gated(turn, circumstances, found);
-  const judged = {
-    evalScore: scoreOf(turn, circumstances),
-    rewardSource: circumstances.feedback ? ('feedback' as const) : turn.rewardSource,
-  };
-  const drop = (reason: string): Decision => ({ ...judged, case: 'drop', reward: null, reason, sample: null });
-  if (!verdict.keep) return drop(verdict.reason);
-  if (typeof capture === 'string') return drop(capture);
-  const sample = sampleOf(turn, verdict, judged, circumstances.rule, capture);
-  if (sizeOf(sample) > circumstances.maxSampleBytes) return drop('too-large');
-  return { ...judged, case: verdict.case, reward: verdict.reward, reason: verdict.reason, sample };
+interface Scored {
+  readonly evalScore: Score;
+  readonly reward: number;
+  readonly rewardSource: RewardSource;
 }
 
-/** A person's word outweighs the votes. */
-const scoreOf = (turn: JudgedTurn, { feedback }: Circumstances): -1 | 0 | 1 => feedback?.reward ?? turn.evalScore;
+/** Whether the gate lets the turn through, so that its capture is worth reading. */
+export const needsCapture = (turn: JudgedTurn, feedback: Feedback | null, circumstances: Circumstances): boolean =>
+  gated(turn, rewarded(turn, feedback, circumstances), circumstances, null).keep;
 
-function gated(turn: JudgedTurn, circumstances: Circumstances, capture: Capture | null): GateDecision {
+/** Decides a judged turn. `capture` may be left out, as its failure, only when {@link needsCapture} says no. */
+export function decide(
+  turn: JudgedTurn,
+  feedback: Feedback | null,
+  circumstances: Circumstances,
+  capture: Capture | CaptureFailure,
+): Decision {
+  const found = typeof capture === 'string' ? null : capture;
+  const scored = rewarded(turn, feedback, circumstances);
+  const verdict = gated(turn, scored, circumstances, found);
+  const { evalScore, rewardSource } = scored;
+  const drop = (reason: string): Decision => ({
+    evalScore,
+    rewardSource,
+    case: 'drop',
+    reward: null,
+    reason,
+    sample: null,
+  });
+  if (!verdict.keep) return drop(verdict.reason);
+  if (!Reward.safeParse(verdict.reward).success) return drop('reward-out-of-range');
+  if (typeof capture === 'string') return drop(capture);
+  const sample = sampleOf(turn, verdict, scored, circumstances.rule, capture);
+  if (sizeOf(sample) > circumstances.maxSampleBytes) return drop('too-large');
+  const reason = verdict.reason ?? (circumstances.outcome === 'expired' ? 'outcome-expired' : null);
+  return { evalScore, rewardSource, case: verdict.case, reward: verdict.reward, reason, sample };
+}
+
+/** The turn's own score after feedback. The recorded votes hold no person's, so that one who joins them is counted once. */
+export function scoreOf(
+  turn: JudgedTurn,
+  feedback: Feedback | null,
+  mode: FeedbackReward,
+): Pick<Scored, 'evalScore' | 'rewardSource'> {
+  if (feedback === null) return { evalScore: turn.evalScore, rewardSource: turn.rewardSource };
+  if (mode === 'override') return { evalScore: feedback.reward, rewardSource: 'feedback' };
+  const verified = new Set(turn.verdicts.map((verdict) => verdict.score).filter((score) => score !== null));
+  const votes = verified.size === 1 ? [...verified] : turn.evalVotes.map((vote) => vote.score);
+  return { evalScore: majorityScore([...votes, feedback.reward]), rewardSource: 'joined' };
+}
+
+/** The turn's score as a step of its session: `null` where nobody could read one, which is not the same as 0. */
+export function stepScoreOf(turn: JudgedTurn, feedback: Feedback | null, mode: FeedbackReward): StepScore {
+  const { evalScore } = scoreOf(turn, feedback, mode);
+  return evalScore === 0 && turn.evalVotes.every((vote) => vote.score === null) ? null : evalScore;
+}
+
+function rewarded(turn: JudgedTurn, feedback: Feedback | null, circumstances: Circumstances): Scored {
+  const scored = scoreOf(turn, feedback, circumstances.feedbackReward);
+  const { outcome } = circumstances;
+  if (outcome === null || outcome === 'expired') return { ...scored, reward: scored.evalScore };
+  const rewards = sessionRewards(outcome.reward, outcome.steps, outcome.rule);
+  return { evalScore: scored.evalScore, reward: rewards[outcome.index]!, rewardSource: 'outcome' };
+}
+
+function gated(
+  turn: JudgedTurn,
+  { reward }: Scored,
+  { rule, sessionHasSample }: Circumstances,
+  capture: Capture | null,
+): GateDecision {
+  const { policyVersion, guards } = turn;
+  const hintAccepted = turn.hint !== null;
   return gate(
-    {
-      hintAccepted: turn.hint !== null,
-      reward: scoreOf(turn, circumstances),
-      guards: turn.guards,
-      sessionHasSample: null,
-      teacher: teacherOf(turn, capture),
-      policyVersion: turn.policyVersion,
-    },
-    circumstances.rule,
+    { hintAccepted, reward, guards, teacher: teacherOf(turn, capture), policyVersion, sessionHasSample },
+    rule,
   );
 }
 
@@ -81,7 +150,7 @@ function teacherOf(turn: JudgedTurn, capture: Capture | null): string {
 function sampleOf(
   turn: JudgedTurn,
   verdict: GateDecision & { keep: true },
-  { evalScore, rewardSource }: Pick<Decision, 'evalScore' | 'rewardSource'>,
+  { evalScore, rewardSource }: Scored,
   rule: GateRule,
   capture: Capture,
 ): Sample {

@@ -32,5 +32,6 @@ function stateOf(turn: Turn): TurnStory['state'] {
   if (turn.trainedIn !== null) return 'trained';
   if (turn.ending === 'open') return 'open';
   if (turn.ending !== 'paired') return 'closed';
-  return turn.case === null ? 'paired' : 'decided';
+  if (turn.case !== null) return 'decided';
+  return turn.judged ? 'judged' : 'paired';
 }

@@ -22,6 +22,8 @@ export interface Turn {
   readonly userId: string | null;
   /** It is not decided before its session's outcome is known, or was waited for long enough. */
   readonly outcomePending: boolean;
+  /** Its judgement is here and waits for that. */
+  readonly judged: boolean;
   readonly untrainable: string | null;
   readonly paired: boolean;
   readonly closed: string | null;
@@ -57,6 +59,8 @@ export type TurnEvent =
       readonly outcomePending: boolean;
     }
   | { readonly kind: 'paired'; readonly identity: Identity }
+  /** Judged, and held back until the outcome of its session. */
+  | { readonly kind: 'judged'; readonly identity: Identity }
   | { readonly kind: 'closed'; readonly reason: Closing; readonly detail: string | null }
   /** A message that would have told what became of the turn was given up. */
   | { readonly kind: 'dead'; readonly code: string }
@@ -107,6 +111,9 @@ function newFacts(turn: Turn, event: TurnEvent): Partial<Turn> | null {
     }
     case 'paired':
       return turn.paired ? null : { paired: true, ...event.identity };
+    case 'judged':
+      if (turn.judged || turn.decided !== null) return null;
+      return { judged: true, outcomePending: true, ...event.identity };
     case 'closed':
       return turn.closed === null ? { closed: event.reason, closedDetail: event.detail } : null;
     case 'dead':
@@ -122,7 +129,7 @@ function newFacts(turn: Turn, event: TurnEvent): Partial<Turn> | null {
 
 /**
  *   known of the turn                       ending        case
- *   paired, decided, refused or trained     paired        the gate's; `drop` once the trainer refused the sample; none until decided
+ *   paired, judged, decided, refused, trained  paired      the gate's; `drop` once the trainer refused the sample; none until decided
  *   else untrainable                        untrainable
  *   else closed                             as closed; what the spool dropped has failed
  *   else a message about it died            failed
@@ -131,7 +138,8 @@ function newFacts(turn: Turn, event: TurnEvent): Partial<Turn> | null {
  * A pairing once sent is never withdrawn, so it outweighs a closing that a crash may have sent beside it; and only a paired turn is judged.
  */
 export function conclusions(turn: Turn): Pick<Turn, 'ending' | 'case' | 'reason'> {
-  const isPaired = turn.paired || turn.decided !== null || turn.refused !== null || turn.trainedIn !== null;
+  const isPaired =
+    turn.paired || turn.judged || turn.decided !== null || turn.refused !== null || turn.trainedIn !== null;
   if (isPaired) {
     const isRefused =
       turn.refused !== null && turn.trainedIn === null && turn.decided !== null && turn.decided !== 'drop';
@@ -164,6 +172,7 @@ function unknownTurn(id: string): Turn {
     captured: false,
     userId: null,
     outcomePending: false,
+    judged: false,
     untrainable: null,
     paired: false,
     closed: null,

@@ -14,7 +14,8 @@ UPDATE "outbox" SET "sentAt" = CURRENT_TIMESTAMP WHERE "sentAt" IS NULL AND "bod
 ALTER TABLE "samples" ALTER COLUMN "reward" SET DATA TYPE DOUBLE PRECISION;
 
 -- AlterTable
-ALTER TABLE "turns" ADD COLUMN     "outcomePending" BOOLEAN NOT NULL DEFAULT false,
+ALTER TABLE "turns" ADD COLUMN     "judged" BOOLEAN NOT NULL DEFAULT false,
+ADD COLUMN     "outcomePending" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "userId" TEXT;
 
 -- AlterTable
