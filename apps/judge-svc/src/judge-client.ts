@@ -1,129 +1,148 @@
-import { CONFIG, Metrics, WorkerSlots } from '@hindcast/platform';
-import { Inject, Injectable } from '@nestjs/common';
+import { DependencyUnavailable } from '@hindcast/contracts';
+import { CONFIG, Log, WorkerSlots } from '@hindcast/platform';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import {
   BrokenCircuitError,
+  CircuitState,
   ConsecutiveBreaker,
-  ExponentialBackoff,
   circuitBreaker,
-  handleWhen,
-  retry,
-  wrap,
-  type IPolicy,
+  handleWhenResult,
+  type CircuitBreakerPolicy,
 } from 'cockatiel';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request } from 'undici';
-import { z } from 'zod';
 import type { JudgeConfig } from './config';
-import type { JudgePrompt } from './core/prompts';
+import { retryDelayMs } from './core/retry';
+import type { Reply, VoteForm } from './core/vote';
+import { JudgeEndpoint, type Answer } from './judge-endpoint';
+import type { Question } from './question';
+import { JudgeMetrics } from './judge-metrics';
+import { StructuredOutput } from './structured-output';
+import { VoteClock } from './vote-clock';
 
-/** A judge's reply, or why there is none. */
-export type Reply = {
-  readonly latencyMs: number;
-  readonly promptTokens: number | null;
-  readonly completionTokens: number | null;
-} & (
-  | { readonly text: string; readonly failed: null }
-  | { readonly text: ''; readonly failed: 'timeout' | 'error' | 'breaker-open' }
-);
+/** A judge that failed this often in a row is left alone for a while. */
+const FAILURES_TO_OPEN = 20;
+const OPEN_MS = 5_000;
+/** Tries of a vote that were answered with something that is no completion, and may have been paid for. */
+const PAID_TRIES = 3;
 
-const Completion = z.object({
-  choices: z.array(z.object({ message: z.object({ content: z.string().nullish() }) })).min(1),
-  usage: z.object({ prompt_tokens: z.int().nonnegative(), completion_tokens: z.int().nonnegative() }).nullish(),
-});
+type Try = Answer | 'breaker-open' | 'over';
 
-/** A failure of the judge; `passing` when another try can help. */
-class JudgeFailure extends Error {
-  constructor(
-    message: string,
-    readonly passing: boolean,
-    readonly retryAfterMs = 0,
-  ) {
-    super(message);
-  }
+/** Where a vote stands while its tries go on. */
+interface Course {
+  readonly question: Question;
+  readonly clock: VoteClock;
+  form: VoteForm;
+  calls: number;
+  paid: number;
+  /** What to say of the vote at its deadline. */
+  failed: 'timeout' | 'error' | 'breaker-open';
 }
 
-/** Longest `Retry-After` that is honoured, ms; the vote's own deadline cuts it shorter. */
-const RETRY_AFTER_LIMIT_MS = 60_000;
-
-/** Calls an OpenAI-compatible judge. One vote = one slot, one deadline, some retries. */
+/**
+ * Asks the judge for votes. One vote: one deadline, as many tries as fit. A try holds a worker slot only while its request is under
+ * way; what waits for `Retry-After` or for the breaker leaves it to others.
+ */
 @Injectable()
-export class JudgeClient {
-  private readonly agent: Agent;
+export class JudgeClient implements OnModuleDestroy {
   private readonly slots: WorkerSlots;
-  private readonly policy: IPolicy;
-  private readonly calls;
+  private readonly breaker: CircuitBreakerPolicy;
+  private readonly closing = new Set<VoteClock>();
+  private closed = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: JudgeConfig,
-    metrics: Metrics,
+    private readonly endpoint: JudgeEndpoint,
+    private readonly structured: StructuredOutput,
+    private readonly metrics: JudgeMetrics,
+    log: Log,
   ) {
-    this.agent = new Agent({ connections: config.JUDGE_CONCURRENCY, keepAliveTimeout: 30_000 });
     this.slots = new WorkerSlots(config.JUDGE_CONCURRENCY);
-    this.calls = metrics.counter('judge_votes_total', 'Judge votes by outcome', ['outcome']);
-    const passing = handleWhen((error) => !(error instanceof JudgeFailure) || error.passing);
-    this.policy = wrap(
-      retry(passing, { maxAttempts: 4, backoff: new ExponentialBackoff({ initialDelay: 200, maxDelay: 5_000 }) }),
-      circuitBreaker(passing, { halfOpenAfter: 5_000, breaker: new ConsecutiveBreaker(20) }),
+    this.breaker = circuitBreaker(
+      handleWhenResult((answer) => !(answer as Answer).ok && (answer as { broken: boolean }).broken),
+      { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN) },
     );
-  }
-
-  async ask(prompt: JudgePrompt): Promise<Reply> {
-    return this.slots.run(async () => {
-      const start = performance.now();
-      const deadline = AbortSignal.timeout(this.config.VOTE_TIMEOUT_MS);
-      const elapsed = (): number => Math.round(performance.now() - start);
-      try {
-        const completion = await this.policy.execute(({ signal }) => this.call(prompt, signal), deadline);
-        this.calls.inc({ outcome: 'ok' });
-        return {
-          text: completion.choices[0]!.message.content ?? '',
-          failed: null,
-          latencyMs: elapsed(),
-          promptTokens: completion.usage?.prompt_tokens ?? null,
-          completionTokens: completion.usage?.completion_tokens ?? null,
-        };
-      } catch (error) {
-        // A vote that fails abstains: the turn is decided with the votes that came.
-        const failed = deadline.aborted ? 'timeout' : error instanceof BrokenCircuitError ? 'breaker-open' : 'error';
-        this.calls.inc({ outcome: failed });
-        return { text: '', failed, latencyMs: elapsed(), promptTokens: null, completionTokens: null };
-      }
+    this.breaker.onStateChange((state) => {
+      const name = state === CircuitState.Closed ? 'closed' : state === CircuitState.Open ? 'open' : 'half-open';
+      metrics.breakerIs(name);
+      log.warn('judge.breaker', { state: name });
     });
   }
 
-  private async call(prompt: JudgePrompt, signal: AbortSignal): Promise<z.infer<typeof Completion>> {
-    const { statusCode, headers, body } = await request(
-      `${this.config.JUDGE_BASE_URL.replace(/\/$/, '')}/chat/completions`,
-      {
-        method: 'POST',
-        dispatcher: this.agent,
-        signal,
-        headers: {
-          'content-type': 'application/json',
-          ...(this.config.JUDGE_API_KEY ? { authorization: `Bearer ${this.config.JUDGE_API_KEY}` } : {}),
-        },
-        body: JSON.stringify({
-          model: this.config.JUDGE_MODEL,
-          messages: [
-            { role: 'system', content: prompt.system },
-            { role: 'user', content: prompt.user },
-          ],
-          temperature: this.config.JUDGE_TEMPERATURE,
-          max_tokens: this.config.JUDGE_MAX_TOKENS,
-        }),
-      },
-    );
-    const text = await body.text();
-    if (statusCode !== 200) {
-      const passing = statusCode === 408 || statusCode === 429 || statusCode >= 500;
-      const retryAfterMs = Math.min(RETRY_AFTER_LIMIT_MS, 1000 * (Number(headers['retry-after']) || 0));
-      if (passing && retryAfterMs > 0) await sleep(retryAfterMs, undefined, { signal });
-      throw new JudgeFailure(`the judge answered ${statusCode}`, passing);
-    }
+  /**
+   * One vote. It abstains rather than fail: the turn is decided with the votes that came.
+   *
+   * @throws DependencyUnavailable when the service shuts down meanwhile
+   */
+  async ask(question: Question): Promise<Reply> {
+    const clock = new VoteClock(this.config.VOTE_TIMEOUT_MS);
+    const course: Course = { question, clock, form: 'boxed', calls: 0, paid: 0, failed: 'timeout' };
+    this.closing.add(clock);
     try {
-      return Completion.parse(JSON.parse(text));
-    } catch {
-      throw new JudgeFailure('the judge answered something that is no chat completion', true);
+      // The race, and not the signal, is the deadline: it holds even for a request that does not mind being aborted.
+      const answer = await Promise.race([this.answer(course), clock.over.then(() => null)]);
+      if (this.closed) throw new DependencyUnavailable('judge', 'the service shuts down');
+      const counted = { latencyMs: clock.elapsedMs, calls: course.calls, form: course.form };
+      if (answer) return { ...counted, ...answer, failed: null };
+      return { ...counted, text: '', cut: false, promptTokens: null, completionTokens: null, failed: course.failed };
+    } finally {
+      this.closing.delete(clock);
+      clock.stop();
     }
+  }
+
+  onModuleDestroy(): void {
+    this.closed = true;
+    for (const clock of this.closing) clock.stop();
+  }
+
+  /** Tries until there is a completion; `null` when there will be none. */
+  private async answer(course: Course): Promise<(Answer & { ok: true })['completion'] | null> {
+    const { clock } = course;
+    for (let attempt = 1; ; attempt++) {
+      const tried = await this.slots.run(() => this.try(course));
+      if (tried === 'over') return null;
+      if (tried === 'breaker-open') {
+        course.failed = 'breaker-open';
+        await clock.sleep(retryDelayMs(attempt, null, Math.random()));
+        continue;
+      }
+      if (tried.ok) return tried.completion;
+      // At the deadline the request was cut off, which is no failure of its own.
+      if (clock.signal.aborted) return null;
+      course.failed = 'error';
+      this.metrics.failed(tried.why);
+      if (tried.paid) course.paid++;
+      if (!tried.again || course.paid >= PAID_TRIES) return null;
+      await clock.sleep(retryDelayMs(attempt, tried.retryAfterMs, Math.random()));
+    }
+  }
+
+  /** One try, in its worker slot. */
+  private async try(course: Course): Promise<Try> {
+    const { clock } = course;
+    clock.start();
+    if (clock.signal.aborted) return 'over';
+    // Who meets the one probe of a half-open breaker would otherwise wait for it, as long as it takes.
+    if (this.breaker.state === CircuitState.HalfOpen) return 'breaker-open';
+    try {
+      return await this.breaker.execute(() => this.send(course));
+    } catch (error) {
+      if (error instanceof BrokenCircuitError) return 'breaker-open';
+      throw error;
+    }
+  }
+
+  private async send(course: Course): Promise<Answer> {
+    const { question, clock } = course;
+    course.failed = 'timeout';
+    course.form = this.structured.form;
+    course.calls++;
+    const answer = await this.endpoint.send(question.body(course.form !== 'boxed'), clock.signal);
+    if (answer.ok || course.form !== 'either' || !answer.refusesFormat) return answer;
+    // What it refuses with the schema and takes without it was refused because of the schema. A prompt that is too long is refused twice.
+    course.form = 'boxed';
+    course.calls++;
+    const plain = await this.endpoint.send(question.body(false), clock.signal);
+    if (plain.ok) this.structured.refused();
+    return plain;
   }
 }

@@ -1,27 +1,29 @@
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { Bus, Log, withLogContext } from '@hindcast/platform';
-import { Controller } from '@nestjs/common';
+import { Bus, Log } from '@hindcast/platform';
+import { Controller, type Type } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
 import { Judge } from './judge';
 
-@Controller()
-export class JudgeController {
-  constructor(
-    private readonly judge: Judge,
-    private readonly bus: Bus,
-    private readonly log: Log,
-  ) {}
+/**
+ * The controller that takes paired turns, at most `concurrency` at once: the number is part of a decorator, and comes from the
+ * configuration.
+ */
+export function judgeController(concurrency: number): Type<unknown> {
+  @Controller()
+  class JudgeController {
+    constructor(
+      private readonly judge: Judge,
+      private readonly bus: Bus,
+      private readonly log: Log,
+    ) {}
 
-  @EventPattern(contracts.turnPaired.subject, { concurrency: 64 })
-  async onTurnPaired(@Payload() { turnId, tenant, body: turn }: MessageOf<'turnPaired'>): Promise<void> {
-    await withLogContext(
-      { turnId: turnId!, sessionId: turn.sessionId, policyVersion: turn.policyVersion },
-      async () => {
-        const body = await this.judge.judge(turnId!, turn);
-        if (body.hint === null) await this.bus.publish('turnUnhinted', { turnId, tenant, body });
-        else await this.bus.publish('turnHinted', { turnId, tenant, body });
-        this.log.info('turn.judged', { score: body.evalScore, hinted: body.hint !== null, latencyMs: body.latencyMs });
-      },
-    );
+    @EventPattern(contracts.turnPaired.subject, { concurrency })
+    async onTurnPaired(@Payload() { turnId, tenant, body: turn }: MessageOf<'turnPaired'>): Promise<void> {
+      const body = await this.judge.judge(turnId!, turn);
+      if (body.hint === null) await this.bus.publish('turnUnhinted', { turnId, tenant, body });
+      else await this.bus.publish('turnHinted', { turnId, tenant, body });
+      this.log.info('turn.judged', { score: body.evalScore, hinted: body.hint !== null, latencyMs: body.latencyMs });
+    }
   }
+  return JudgeController;
 }

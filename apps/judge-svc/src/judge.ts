@@ -1,76 +1,126 @@
-import { parseEvalVote, parseHintVote } from '@hindcast/advantage';
-import { DependencyUnavailable, Feedback, type BodyOf, type EvalVote, type HintVote } from '@hindcast/contracts';
+import { guardHits, verify } from '@hindcast/advantage';
+import { DependencyUnavailable, Feedback, type BodyOf } from '@hindcast/contracts';
 import { Buckets, CONFIG } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import type { KV } from '@nats-io/kv';
 import { randomBytes } from 'node:crypto';
 import type { JudgeConfig } from './config';
-import { judgement, planVotes, type Judgement } from './core/judgement';
+import { guessOf } from './core/budget';
+import {
+  judgement,
+  planVotes,
+  type Evidence,
+  type Judgement,
+  type JudgementRule,
+  type VotePlan,
+} from './core/judgement';
 import { PROMPT_VERSION, evalPrompt, hintPrompt } from './core/prompts';
-import { JudgeClient, type Reply } from './judge-client';
+import { costOf, evalVote, hintVote, readDecision, type Decision, type Prices, type Reply } from './core/vote';
+import { JudgeBudget } from './judge-budget';
+import { JudgeClient } from './judge-client';
+import { JudgeMetrics } from './judge-metrics';
+import { Question } from './question';
+import { StructuredOutput } from './structured-output';
 
-/** Judges a paired turn: feedback if a person gave some, else 2m votes, all at once. */
+type PairedTurn = BodyOf<'turnPaired'>;
+type Read = readonly [Reply, Decision];
+
+/** Judges a paired turn: by what a person said, by what verifiers say, and by 2m votes, all at once. */
 @Injectable()
 export class Judge {
+  private readonly prices: Prices | null;
+  private readonly rule: JudgementRule;
+  private feedback: Promise<KV> | null = null;
+
   constructor(
     @Inject(CONFIG) private readonly config: JudgeConfig,
     private readonly client: JudgeClient,
+    private readonly budget: JudgeBudget,
+    private readonly structured: StructuredOutput,
+    private readonly metrics: JudgeMetrics,
     private readonly buckets: Buckets,
-  ) {}
+  ) {
+    const { JUDGE_PRICE_PROMPT: prompt, JUDGE_PRICE_COMPLETION: completion } = config;
+    this.prices = prompt === undefined || completion === undefined ? null : { prompt, completion };
+    this.rule = {
+      hintAcceptance: config.HINT_ACCEPTANCE,
+      evalQuorum: config.EVAL_QUORUM,
+      hintQuorum: config.HINT_QUORUM,
+    };
+  }
 
-  async judge(turnId: string, turn: BodyOf<'turnPaired'>): Promise<Judgement> {
-    const start = performance.now();
-    const feedback = await this.feedbackOn(turnId);
-    const plan = planVotes(turn.nextState.length, feedback, {
-      evalVotes: this.config.EVAL_VOTES,
-      hintVotes: this.config.HINT_VOTES,
-    });
-    const [evalVotes, hintVotes] = await Promise.all([
-      Promise.all(
-        Array.from({ length: plan.evalVotes }, async () => evalVote(await this.client.ask(evalPrompt(turn, mark())))),
-      ),
-      Promise.all(
-        Array.from({ length: plan.hintVotes }, async () => hintVote(await this.client.ask(hintPrompt(turn, mark())))),
-      ),
-    ]);
-    return judgement(turn, { evalVotes, hintVotes }, feedback, {
-      hintAcceptance: this.config.HINT_ACCEPTANCE,
-      quorum: this.config.EVAL_QUORUM,
+  /** @throws DependencyUnavailable when feedback cannot be read, the budget is spent, or the service shuts down */
+  async judge(turnId: string, turn: PairedTurn): Promise<Judgement> {
+    const evidence: Evidence = {
+      feedback: await this.feedbackOn(turnId),
+      verdicts: verify(this.config.VERIFIERS, turn),
+      feedbackReward: this.config.FEEDBACK_REWARD,
+    };
+    const { EVAL_VOTES: evalVotes, HINT_VOTES: hintVotes } = this.config;
+    const { votes, latencyMs } = await this.vote(
+      turn,
+      planVotes(turn.nextState.length, evidence, { evalVotes, hintVotes }),
+    );
+    return judgement(turn, votes, evidence, this.rule, {
+      guards: guardHits(this.config.GUARDS, turn.answer),
       judgeModel: this.config.JUDGE_MODEL,
       promptVersion: PROMPT_VERSION,
-      latencyMs: Math.round(performance.now() - start),
+      latencyMs,
     });
+  }
+
+  private async vote(turn: PairedTurn, plan: VotePlan) {
+    // The texts are fixed before the mark is drawn, so none of them can know it: one mark does for all votes on a turn.
+    const mark = randomBytes(8).toString('hex');
+    const evalQuestion = plan.evalVotes > 0 ? new Question('eval', evalPrompt(turn, mark), this.config) : null;
+    const hintQuestion = plan.hintVotes > 0 ? new Question('hint', hintPrompt(turn, mark), this.config) : null;
+    const admission = await this.budget.admit(
+      guessOf(
+        plan.evalVotes + plan.hintVotes,
+        (hintQuestion ?? evalQuestion)?.size ?? 0,
+        this.config.JUDGE_MAX_TOKENS,
+        this.prices,
+      ),
+    );
+    const start = performance.now();
+    const [evals, hints] = await Promise.all([
+      this.ask(evalQuestion, plan.evalVotes),
+      this.ask(hintQuestion, plan.hintVotes),
+    ]);
+    const latencyMs = Math.round(performance.now() - start);
+    this.budget.settle(
+      admission,
+      [...evals, ...hints].map(([reply]) => ({ ...reply, cost: costOf(reply, this.prices) })),
+    );
+    const votes = {
+      evalVotes: evals.map(([reply, decision]) => evalVote(reply, decision, PROMPT_VERSION, this.prices)),
+      hintVotes: hints.map(([reply, decision]) => hintVote(reply, decision, PROMPT_VERSION, this.prices)),
+    };
+    for (const vote of votes.evalVotes) this.metrics.voted('eval', vote);
+    for (const vote of votes.hintVotes) this.metrics.voted('hint', vote);
+    return { votes, latencyMs };
+  }
+
+  private ask(question: Question | null, votes: number): Promise<Read[]> {
+    if (!question) return Promise.resolve([]);
+    return Promise.all(
+      Array.from({ length: votes }, async (): Promise<Read> => {
+        const reply = await this.client.ask(question);
+        const decision = readDecision(question.kind, reply);
+        this.structured.saw(reply, decision);
+        return [reply, decision];
+      }),
+    );
   }
 
   private async feedbackOn(turnId: string): Promise<Feedback | null> {
     try {
-      const entry = await (await this.buckets.open('feedback')).get(turnId);
+      const bucket = await (this.feedback ??= this.buckets.open('feedback'));
+      const entry = await bucket.get(turnId);
       return entry?.operation === 'PUT' ? Feedback.parse(entry.json()) : null;
     } catch (cause) {
+      this.feedback = null;
       throw new DependencyUnavailable('nats', 'the feedback bucket cannot be read', 1_000, { cause });
     }
   }
 }
-
-const mark = (): string => randomBytes(8).toString('hex');
-
-/** Raw replies are kept for audits, but not without bound. Characters. */
-const RAW_LIMIT = 4_000;
-
-const evalVote = (reply: Reply): EvalVote => {
-  const score = reply.failed ? null : parseEvalVote(reply.text);
-  return {
-    score,
-    abstained: reply.failed ?? (score === null ? 'unreadable' : null),
-    latencyMs: reply.latencyMs,
-    promptTokens: reply.promptTokens,
-    completionTokens: reply.completionTokens,
-    cost: null,
-    promptVersion: PROMPT_VERSION,
-    raw: reply.text.slice(0, RAW_LIMIT),
-  };
-};
-
-const hintVote = (reply: Reply): HintVote => {
-  const { score, hint } = reply.failed ? { score: null, hint: '' } : parseHintVote(reply.text);
-  return { ...evalVote(reply), score, abstained: reply.failed ?? (score === null ? 'unreadable' : null), hint };
-};

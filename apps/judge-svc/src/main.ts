@@ -3,6 +3,7 @@ import { parseConfig, runApp, startService } from '@hindcast/platform';
 import { AppModule } from './app.module';
 import { JudgeConfig } from './config';
 
-void runApp(() =>
-  startService({ app: 'judge-svc', config: parseConfig('judge-svc', JudgeConfig, process.env), module: AppModule }),
-);
+void runApp(() => {
+  const config = parseConfig('judge-svc', JudgeConfig, process.env);
+  return startService({ app: 'judge-svc', config, module: AppModule.with(config) });
+});

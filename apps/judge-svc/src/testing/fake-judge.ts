@@ -9,16 +9,23 @@ export interface SeenCall {
     messages: { role: string; content: string }[];
     temperature: number;
     max_tokens: number;
+    response_format?: { type: string; json_schema: { name: string; strict: boolean; schema: Record<string, unknown> } };
   };
 }
 
-/** A scripted OpenAI-compatible judge on loopback. `script` answers the n-th call. */
-export async function startFakeJudge(script: (call: SeenCall, n: number, response: ServerResponse) => void): Promise<{
+export interface FakeJudge {
   readonly baseUrl: string;
   readonly calls: readonly SeenCall[];
   readonly mostAtOnce: () => number;
+  /** Requests that are under way now. */
+  readonly open: () => number;
   stop(): Promise<void>;
-}> {
+}
+
+/** A scripted OpenAI-compatible judge on loopback. `script` answers the n-th call. */
+export async function startFakeJudge(
+  script: (call: SeenCall, n: number, response: ServerResponse) => void,
+): Promise<FakeJudge> {
   const calls: SeenCall[] = [];
   let open = 0;
   let most = 0;
@@ -38,16 +45,21 @@ export async function startFakeJudge(script: (call: SeenCall, n: number, respons
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     calls,
     mostAtOnce: () => most,
+    open: () => open,
     stop: async () => {
       server.closeAllConnections();
       server.close();
-      await once(server, 'close');
+      if (server.listening) await once(server, 'close');
     },
   };
 }
 
-/** A chat completion as OpenAI's servers send it. */
-export function reply(response: ServerResponse, content: string): void {
+/** A chat completion as OpenAI's servers send it. `content` may be what no vote can be read from. */
+export function reply(
+  response: ServerResponse,
+  content: unknown,
+  more: { message?: object; finishReason?: string; usage?: unknown } = {},
+): void {
   response.setHeader('content-type', 'application/json');
   response.end(
     JSON.stringify({
@@ -56,14 +68,24 @@ export function reply(response: ServerResponse, content: string): void {
       created: 1,
       model: 'judge',
       choices: [
-        { index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' },
+        {
+          index: 0,
+          message: { role: 'assistant', content, refusal: null, ...more.message },
+          logprobs: null,
+          finish_reason: more.finishReason ?? 'stop',
+        },
       ],
-      usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
+      usage: more.usage ?? { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
     }),
   );
 }
 
-export function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string> = {},
+  message = 'busy',
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify({ error: { message: 'busy', type: 'server_error', param: null, code: null } }));
+  response.end(JSON.stringify({ error: { message, type: 'server_error', param: null, code: null } }));
 }

@@ -1,0 +1,28 @@
+import { responseFormat, structuredRule, defuseKeys } from './structured';
+import type { VoteKind } from './vote';
+
+/** A prompt as a chat completion's two messages. */
+export interface Prompt {
+  readonly system: string;
+  readonly user: string;
+}
+
+export interface Sampling {
+  readonly model: string;
+  readonly temperature: number;
+  readonly maxTokens: number;
+}
+
+/** Body of `POST /chat/completions` for a vote, JSON. */
+export function questionBody(kind: VoteKind, prompt: Prompt, sampling: Sampling, structured: boolean): string {
+  return JSON.stringify({
+    model: sampling.model,
+    messages: [
+      { role: 'system', content: structured ? `${prompt.system}\n\n${structuredRule[kind]}` : prompt.system },
+      { role: 'user', content: structured ? defuseKeys(prompt.user) : prompt.user },
+    ],
+    temperature: sampling.temperature,
+    max_tokens: sampling.maxTokens,
+    ...(structured && { response_format: responseFormat(kind) }),
+  });
+}

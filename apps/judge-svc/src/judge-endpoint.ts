@@ -1,0 +1,112 @@
+import { CONFIG } from '@hindcast/platform';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Pool, type Dispatcher } from 'undici';
+import type { JudgeConfig } from './config';
+import { readCompletion, type Completion } from './core/completion';
+import { mayRefuseFormat, prospectOf, readRetryAfter, type Prospect } from './core/retry';
+
+/** What one request to the judge came to. */
+export type Answer =
+  | { readonly ok: true; readonly completion: Completion }
+  | ({
+      readonly ok: false;
+      /** Also for logs: never holds text of the judge. */
+      readonly why: string;
+      readonly retryAfterMs: number | null;
+      /** A 200 that is no chat completion: it may have cost something. */
+      readonly paid: boolean;
+      /** The server may not know `response_format`. */
+      readonly refusesFormat: boolean;
+    } & Prospect);
+
+/** Largest reply that is read, bytes: many times what `JUDGE_MAX_TOKENS` allows, reasoning included. */
+const REPLY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Of a refusal only the beginning is looked at. */
+const REFUSAL_LIMIT_BYTES = 16 * 1024;
+const CONNECT_MS = 10_000;
+
+const failure = { ok: false, retryAfterMs: null, paid: false, refusesFormat: false } as const;
+
+/** Sends single requests to an OpenAI-compatible judge. `docs/engine-calls.md` §3 is this file in words. */
+@Injectable()
+export class JudgeEndpoint implements OnModuleDestroy {
+  private readonly pool: Pool;
+  private readonly path: string;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  constructor(@Inject(CONFIG) config: JudgeConfig) {
+    const base = new URL(config.JUDGE_BASE_URL);
+    this.path = `${base.pathname.replace(/\/+$/, '')}/chat/completions${base.search}`;
+    this.headers = {
+      'content-type': 'application/json',
+      ...(config.JUDGE_API_KEY ? { authorization: `Bearer ${config.JUDGE_API_KEY}` } : {}),
+    };
+    this.pool = new Pool(base.origin, {
+      connections: config.JUDGE_CONCURRENCY,
+      keepAliveTimeout: 30_000,
+      connect: { timeout: Math.min(CONNECT_MS, config.VOTE_TIMEOUT_MS) },
+      // The deadline of a vote bounds every silence.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Never throws: what the network does to a request is an answer too. @param body JSON */
+  async send(body: Uint8Array, signal: AbortSignal): Promise<Answer> {
+    try {
+      const response = await this.pool.request({
+        method: 'POST',
+        path: this.path,
+        headers: this.headers,
+        body,
+        signal,
+      });
+      return response.statusCode === 200 ? await this.read(response) : await this.refusal(response);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
+      return { ...failure, why: `no answer: ${code}`, again: true, broken: true };
+    }
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private async read({ headers, body }: Dispatcher.ResponseData): Promise<Answer> {
+    const text = await bounded(body, Number(headers['content-length']), REPLY_LIMIT_BYTES);
+    if (text === null) return { ...failure, why: 'a reply without end', paid: true, again: false, broken: true };
+    const completion = readCompletion(text);
+    if (completion) return { ok: true, completion };
+    return { ...failure, why: 'no chat completion', paid: true, again: true, broken: true };
+  }
+
+  private async refusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
+    const text = await bounded(body, Number.NaN, REFUSAL_LIMIT_BYTES);
+    const retryAfter = headers['retry-after'];
+    return {
+      ...failure,
+      ...prospectOf(statusCode),
+      why: `status ${statusCode}`,
+      retryAfterMs: readRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, Date.now()),
+      refusesFormat: mayRefuseFormat(statusCode, text ?? ''),
+    };
+  }
+}
+
+/** The body as text, or `null` when it is longer than `limit` bytes; the rest is not waited for then. */
+async function bounded(
+  body: Dispatcher.ResponseData['body'],
+  announced: number,
+  limit: number,
+): Promise<string | null> {
+  if (announced <= limit) return body.text();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Leaving the loop destroys the body, and with it the connection.
+    if (size > limit) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size).toString('utf8');
+}

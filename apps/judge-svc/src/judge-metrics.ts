@@ -1,0 +1,79 @@
+import { Metrics } from '@hindcast/platform';
+import { Injectable } from '@nestjs/common';
+import { UNITS, type Spending } from './core/budget';
+import type { VoteKind } from './core/vote';
+
+const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
+/** Seconds. */
+const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120];
+
+interface CountedVote {
+  readonly abstained: string | null;
+  readonly latencyMs: number;
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  readonly cost: number | null;
+}
+
+/** What Prometheus sees of the votes; never a text. */
+@Injectable()
+export class JudgeMetrics {
+  private readonly votes;
+  private readonly latency;
+  private readonly failures;
+  private readonly tokens;
+  private readonly cost;
+  private readonly breaker;
+
+  constructor(private readonly metrics: Metrics) {
+    this.votes = metrics.counter(
+      'judge_votes_total',
+      'Judge votes by outcome: ok (readable), unreadable, timeout, error, breaker-open',
+      ['kind', 'outcome'],
+    );
+    this.latency = metrics.histogram(
+      'judge_vote_seconds',
+      'Time of a vote from its worker slot on, retries included',
+      ['kind'],
+      LATENCY_BUCKETS,
+    );
+    this.failures = metrics.counter('judge_failed_calls_total', 'Requests that brought no completion, by reason', [
+      'reason',
+    ]);
+    this.tokens = metrics.counter('judge_tokens_total', 'Tokens that the judge counted', ['type']);
+    this.cost = metrics.counter('judge_cost_total', 'Cost of the votes by the configured prices');
+    this.breaker = metrics.gauge('judge_breaker', '1 for the state that the circuit breaker is in', ['state']);
+    this.breakerIs('closed');
+  }
+
+  voted(kind: VoteKind, vote: CountedVote): void {
+    this.votes.inc({ kind, outcome: vote.abstained ?? 'ok' });
+    this.latency.observe({ kind }, vote.latencyMs / 1000);
+    if (vote.promptTokens !== null) this.tokens.inc({ type: 'prompt' }, vote.promptTokens);
+    if (vote.completionTokens !== null) this.tokens.inc({ type: 'completion' }, vote.completionTokens);
+    if (vote.cost !== null) this.cost.inc(vote.cost);
+  }
+
+  failed(reason: string): void {
+    this.failures.inc({ reason });
+  }
+
+  breakerIs(current: (typeof BREAKER_STATES)[number]): void {
+    for (const state of BREAKER_STATES) this.breaker.set({ state }, state === current ? 1 : 0);
+  }
+
+  /** @param left what is left of each limited unit, asked at each scrape; `null` while it is not known */
+  watchBudget(left: () => Partial<Spending> | null): void {
+    this.metrics.gauge(
+      'judge_budget_left',
+      'What is left of the hour’s budget, all judge services together',
+      ['unit'],
+      (gauge) => {
+        // Unknown is no number.
+        gauge.reset();
+        const known = left() ?? {};
+        for (const unit of UNITS) if (known[unit] !== undefined) gauge.set({ unit }, known[unit]);
+      },
+    );
+  }
+}
