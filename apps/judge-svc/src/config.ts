@@ -36,6 +36,12 @@ const JudgeFields = commonConfig(8081).extend({
     .describe('one vote with all its retries, from its worker slot on'),
   JUDGE_TEMPERATURE: z.coerce.number().min(0).max(2).default(0.6),
   JUDGE_MAX_TOKENS: z.coerce.number().int().positive().default(4096),
+  JUDGE_CONTEXT_TOKENS: z.coerce
+    .number()
+    .int()
+    .min(2_048)
+    .default(4096)
+    .describe('largest prompt; the reply comes on top'),
   JUDGE_CONCURRENCY: z.coerce
     .number()
     .int()

@@ -72,8 +72,14 @@ export class Judge {
   private async vote(turn: PairedTurn, plan: VotePlan) {
     // The texts are fixed before the mark is drawn, so none of them can know it: one mark does for all votes on a turn.
     const mark = randomBytes(8).toString('hex');
-    const evalQuestion = plan.evalVotes > 0 ? new Question('eval', evalPrompt(turn, mark), this.config) : null;
-    const hintQuestion = plan.hintVotes > 0 ? new Question('hint', hintPrompt(turn, mark), this.config) : null;
+    const evalQuestion =
+      plan.evalVotes > 0
+        ? new Question('eval', evalPrompt(turn, mark, this.config.JUDGE_CONTEXT_TOKENS), this.config)
+        : null;
+    const hintQuestion =
+      plan.hintVotes > 0
+        ? new Question('hint', hintPrompt(turn, mark, this.config.JUDGE_CONTEXT_TOKENS), this.config)
+        : null;
     const admission = await this.budget.admit(
       guessOf(
         plan.evalVotes + plan.hintVotes,
@@ -93,8 +99,8 @@ export class Judge {
       [...evals, ...hints].map(([reply]) => ({ ...reply, cost: costOf(reply, this.prices) })),
     );
     const votes = {
-      evalVotes: evals.map(([reply, decision]) => evalVote(reply, decision, PROMPT_VERSION, this.prices)),
-      hintVotes: hints.map(([reply, decision]) => hintVote(reply, decision, PROMPT_VERSION, this.prices)),
+      evalVotes: evals.map(([reply, decision]) => evalVote(reply, decision, evalQuestion!.version, this.prices)),
+      hintVotes: hints.map(([reply, decision]) => hintVote(reply, decision, hintQuestion!.version, this.prices)),
     };
     for (const vote of votes.evalVotes) this.metrics.voted('eval', vote);
     for (const vote of votes.hintVotes) this.metrics.voted('hint', vote);

@@ -1,5 +1,6 @@
 import type { JudgeConfig } from './config';
-import { questionBody, type Prompt } from './core/question';
+import type { JudgePrompt } from './core/prompts';
+import { questionBody } from './core/question';
 import type { VoteKind } from './core/vote';
 
 /** One question to the judge. All votes of a kind on a turn ask the same, so its body is made once, in each form when first needed. */
@@ -8,7 +9,7 @@ export class Question {
 
   constructor(
     readonly kind: VoteKind,
-    private readonly prompt: Prompt,
+    private readonly prompt: JudgePrompt,
     private readonly config: JudgeConfig,
   ) {}
 
@@ -21,6 +22,11 @@ export class Question {
       this.bodies.set(structured, body);
     }
     return body;
+  }
+
+  /** Version of the prompt's wording. */
+  get version(): string {
+    return this.prompt.version;
   }
 
   /** Size of the prompt, characters. */

@@ -1,7 +1,7 @@
 import { responseFormat, structuredRule, defuseKeys } from './structured';
 import type { VoteKind } from './vote';
 
-/** A prompt as a chat completion's two messages. */
+/** A prompt as a chat completion's two messages; `user` holds the quoted material. */
 export interface Prompt {
   readonly system: string;
   readonly user: string;
@@ -18,8 +18,9 @@ export function questionBody(kind: VoteKind, prompt: Prompt, sampling: Sampling,
   return JSON.stringify({
     model: sampling.model,
     messages: [
-      { role: 'system', content: structured ? `${prompt.system}\n\n${structuredRule[kind]}` : prompt.system },
-      { role: 'user', content: structured ? defuseKeys(prompt.user) : prompt.user },
+      { role: 'system', content: prompt.system },
+      // After the prompt's own last words, which ask for a box.
+      { role: 'user', content: structured ? `${defuseKeys(prompt.user)}\n\n${structuredRule[kind]}` : prompt.user },
     ],
     temperature: sampling.temperature,
     max_tokens: sampling.maxTokens,

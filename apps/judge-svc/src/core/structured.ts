@@ -28,7 +28,7 @@ export function responseFormat(kind: VoteKind): object {
   };
 }
 
-/** What the system message says beside the schema, so that the judge fills the fields with what the prompt asks for. */
+/** Last words of a prompt beside the schema, so that the judge fills the fields with what the prompt asks for. */
 export const structuredRule: Readonly<Record<VoteKind, string>> = {
   eval: `Whatever form was named above, reply with one JSON object and nothing else: "reasoning", a few sentences, then "score", one of 1, -1 and 0.`,
   hint: `Whatever form was named above, reply with one JSON object and nothing else: "reasoning", a few sentences; "score", 1 or -1; "hint", the instruction, or "" when the score is -1.`,

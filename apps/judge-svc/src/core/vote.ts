@@ -1,7 +1,6 @@
-import { parseEvalVote, parseHintVote } from '@hindcast/advantage';
+import { parseEvalVote, parseHintVote, withoutThinking } from '@hindcast/advantage';
 import type { EvalVote, HintVote } from '@hindcast/contracts';
 import { parseStructured } from './structured';
-import { visibleText } from './visible-text';
 
 /** A judge is asked for a score, or for a hint. */
 export type VoteKind = 'eval' | 'hint';
@@ -47,12 +46,12 @@ export function readDecision(
   // The whole text first: a reply that is held to the schema may well speak of <think> in its reasoning.
   const whole = form === 'boxed' ? null : parseStructured(kind, text.trim());
   if (whole) return { ...whole, saidAs: 'json' };
-  const visible = visibleText(text);
-  if (visible === null) return UNREADABLE;
-  const structured = form === 'boxed' ? null : parseStructured(kind, visible);
+  const said = withoutThinking(text)?.trim();
+  if (said === undefined) return UNREADABLE;
+  const structured = form === 'boxed' ? null : parseStructured(kind, said);
   if (structured) return { ...structured, saidAs: 'json' };
   if (form === 'json') return UNREADABLE;
-  const boxed = kind === 'hint' ? parseHintVote(visible) : { score: parseEvalVote(visible), hint: '' };
+  const boxed = kind === 'hint' ? parseHintVote(said) : { score: parseEvalVote(said), hint: '' };
   return boxed.score === null ? { ...UNREADABLE, hint: boxed.hint } : { ...boxed, saidAs: 'boxed' };
 }
 
