@@ -50,7 +50,8 @@ export function readDecision(
   if (said === undefined) return UNREADABLE;
   const structured = form === 'boxed' ? null : parseStructured(kind, said);
   if (structured) return { ...structured, saidAs: 'json' };
-  if (form === 'json') return UNREADABLE;
+  // What began as JSON and did not become any was cut off: a box inside its reasoning is a thought.
+  if (form === 'json' || (form === 'either' && said.startsWith('{'))) return UNREADABLE;
   const boxed = kind === 'hint' ? parseHintVote(said) : { score: parseEvalVote(said), hint: '' };
   return boxed.score === null ? { ...UNREADABLE, hint: boxed.hint } : { ...boxed, saidAs: 'boxed' };
 }
