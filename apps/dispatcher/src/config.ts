@@ -1,5 +1,5 @@
 import { Method } from '@hindcast/contracts';
-import { commonConfig, parseConfig, secret } from '@hindcast/platform';
+import { booleanFlag, commonConfig, parseConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 
 export const DispatcherConfig = commonConfig(8083).extend({
@@ -12,6 +12,26 @@ export const DispatcherConfig = commonConfig(8083).extend({
   METHOD: Method.default('combine'),
   /** Largest accepted lag of a turn's policy version behind the one that serves, in versions. */
   MAX_STALENESS: z.coerce.number().int().nonnegative().default(4),
+  /** With `METHOD=binary-rl`, a session without a kept turn keeps its first one of reward 0. */
+  AT_LEAST_ONE: booleanFlag.default(true),
+  /** A person's reward replaces the votes, or is one more of them. The judge's should be the same. */
+  FEEDBACK_REWARD: z.enum(['override', 'join']).default('override'),
+  /** How the outcome of a session and the scores of its turns become a reward (`libs/advantage`, `sessionRewards`). */
+  OUTCOME_MODE: z.enum(['outcome-plus-mean', 'outcome-plus-step']).default('outcome-plus-mean'),
+  /** c: weight of the turns' scores against the outcome. */
+  OUTCOME_STEP_COEFFICIENT: z.coerce.number().min(0).max(10).default(1),
+  /** γ: what each step's distance from the end leaves of the outcome; only `outcome-plus-step`. */
+  OUTCOME_DISCOUNT: z.coerce.number().gt(0).max(1).default(1),
+  /** Whether the turns' scores are standardised within the session; only `outcome-plus-step`. */
+  OUTCOME_STANDARDISE: booleanFlag.default(false),
+  /** A judged turn waits this long for its session's outcome, seconds; then its own score decides. */
+  OUTCOME_TTL_SECONDS: z.coerce.number().positive().default(3_600),
+  /** Whether what each decision depended on is kept, for replay and export. */
+  RECORD_TURNS: booleanFlag.default(true),
+  /** Age at which recordings are deleted, days. */
+  RECORD_RETENTION_DAYS: z.coerce.number().positive().default(30),
+  /** |r| between the length of answers and their rewards that raises an alarm; 0 never does. */
+  GUARD_LENGTH_CORRELATION: z.coerce.number().min(0).max(1).default(0),
 });
 export type DispatcherConfig = z.infer<typeof DispatcherConfig>;
 

@@ -14,10 +14,17 @@ const RETRY_MS = 1_000;
 /** A health check is not to hang with what it checks. */
 const CHECK_MS = 2_000;
 
+/** A statement that the server plans once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** The connection to PostgreSQL: the server that `DATABASE_URL` names, or the embedded one of `DATA_DIR`. */
 @Injectable()
 export class Database implements OnApplicationShutdown {
   private prisma: PrismaClient | null = null;
+  private pool: Pool | null = null;
   private embedded: EmbeddedPostgres | null = null;
   private closed = false;
 
@@ -40,6 +47,40 @@ export class Database implements OnApplicationShutdown {
         await sleep(RETRY_MS);
       }
     }
+  }
+
+  /**
+   * Runs a prepared statement on the driver itself: bytes go as bytes, and nothing is planned or translated twice.
+   *
+   * @throws DependencyUnavailable as {@link run}
+   */
+  sql<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.run(async () => (await this.pool!.query<Row & object>({ ...statement, values: [...values] })).rows);
+  }
+
+  /** Runs statements in one transaction and returns the rows of the last. @throws DependencyUnavailable as {@link run} */
+  transaction<Row>(steps: readonly (readonly [Statement, readonly unknown[]])[]): Promise<Row[]> {
+    return this.run(async () => {
+      const client = await this.pool!.connect();
+      let failure: Error | undefined;
+      const onError = (error: Error): void => void (failure = error); // the statement in hand fails too
+      client.on('error', onError);
+      try {
+        await client.query('BEGIN');
+        let rows: Row[] = [];
+        for (const [statement, values] of steps)
+          rows = (await client.query<Row & object>({ ...statement, values: [...values] })).rows;
+        await client.query('COMMIT');
+        return rows;
+      } catch (error) {
+        failure = error as Error;
+        throw error;
+      } finally {
+        client.off('error', onError);
+        // Whatever the transaction came to, a connection that failed in it is not used again.
+        client.release(failure);
+      }
+    });
   }
 
   /**
@@ -114,10 +155,9 @@ export class Database implements OnApplicationShutdown {
       keepAlive: true,
       application_name: 'hindcast-dispatcher',
     });
-    const adapter = new PrismaPg(pool, {
-      disposeExternalPool: true,
-      onPoolError: (error) => this.log.warn('database.connection-lost', { error }),
-    });
+    pool.on('error', (error) => this.log.warn('database.connection-lost', { error }));
+    this.pool = pool;
+    const adapter = new PrismaPg(pool, { disposeExternalPool: true });
     return new PrismaClient({ adapter, errorFormat: 'minimal' });
   }
 }

@@ -5,7 +5,8 @@ import { CONFIG, Log, MessageContext } from '@hindcast/platform';
 import type { DispatcherConfig } from './config';
 import { consequenceOf, type Consequence } from './core/dead-letter';
 import { deadLetterReason } from './core/turn';
-import { Ledger, type TurnChange } from './ledger';
+import { Ledger } from './ledger';
+import type { TurnChange } from './ledger-writer';
 
 /** Messages that failed for good. None of them leaves a turn without an ending. */
 @Controller()

@@ -1,26 +1,29 @@
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { MessageContext, crashPoint } from '@hindcast/platform';
+import { MessageContext } from '@hindcast/platform';
 import { Dispatch } from './dispatch';
-import { Outbox } from './outbox';
+import { SessionOutcomes } from './session-outcomes';
 import { Tally } from './tally';
+
+/** As many as one commit takes, so that it never waits for more to come. */
+const CONCURRENCY = 64;
 
 /** Judged turns: those without a hint come from the judge, those with one from the teacher. Each is decided once. */
 @Controller()
 export class DecisionsController {
   constructor(
     private readonly dispatch: Dispatch,
-    private readonly outbox: Outbox,
+    private readonly outcomes: SessionOutcomes,
     private readonly tally: Tally,
   ) {}
 
-  @EventPattern(contracts.turnUnhinted.subject, { concurrency: 16 })
+  @EventPattern(contracts.turnUnhinted.subject, { concurrency: CONCURRENCY })
   async onUnhinted(@Payload() message: MessageOf<'turnUnhinted'>, @Ctx() context: MessageContext): Promise<void> {
     await this.decide(message, context);
   }
 
-  @EventPattern(contracts.turnScored.subject, { concurrency: 16 })
+  @EventPattern(contracts.turnScored.subject, { concurrency: CONCURRENCY })
   async onScored(@Payload() message: MessageOf<'turnScored'>, @Ctx() context: MessageContext): Promise<void> {
     await this.decide(message, context);
   }
@@ -29,11 +32,12 @@ export class DecisionsController {
     { turnId, tenant, body }: MessageOf<'turnUnhinted'> | MessageOf<'turnScored'>,
     context: MessageContext,
   ): Promise<void> {
-    const decision = await this.dispatch.decide(turnId as string, tenant, body);
-    this.tally.received(context.subject, decision !== null);
-    if (decision === null) return;
-    crashPoint('after-commit');
-    this.tally.decided(decision.case);
-    if (decision.sample) this.outbox.wake();
+    const { sessionId } = body;
+    // An outcome is of a session; a turn of none has nothing to wait for.
+    const isNews =
+      body.outcomePending && sessionId !== null
+        ? await this.outcomes.hold(turnId as string, tenant, { ...body, sessionId })
+        : (await this.dispatch.decide(turnId as string, tenant, body)) !== null;
+    this.tally.received(context.subject, isNews);
   }
 }

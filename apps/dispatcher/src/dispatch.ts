@@ -1,34 +1,65 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { EvalVote, HintVote } from '@hindcast/contracts';
-import { CONFIG, Log, Nats } from '@hindcast/platform';
+import type { Feedback } from '@hindcast/contracts';
+import { CONFIG, Log, Nats, crashPoint } from '@hindcast/platform';
 import type { DispatcherConfig } from './config';
-import { decide, needsCapture, type Circumstances, type Decision, type JudgedTurn } from './core/decide';
-import type { Changes } from './ledger-commit';
-import { Ledger } from './ledger';
+import { needsCapture, type Circumstances, type Decision, type JudgedTurn } from './core/decide';
+import { decisionRows } from './core/decision-rows';
+import { decideRecording, recordingTexts, type Recording } from './core/recording';
+import { CurrentVersion } from './current-version';
+import type { TurnRows } from './ledger-commit';
+import { LedgerWriter } from './ledger-writer';
+import { LengthGuard } from './length-guard';
+import { Outbox } from './outbox';
+import { Sessions } from './sessions';
+import { Tally } from './tally';
 import { TurnValues } from './turn-values';
 
-/** Reads what a decision depends on, decides, and stores decision, votes, sample and outbox entry together. */
+/** Reads what a decision depends on, decides, and stores decision, votes, recording and outbox entry together. */
 @Injectable()
 export class Dispatch {
   constructor(
     @Inject(CONFIG) private readonly config: DispatcherConfig,
-    private readonly ledger: Ledger,
+    private readonly writer: LedgerWriter,
     private readonly values: TurnValues,
+    private readonly currentVersion: CurrentVersion,
+    private readonly sessions: Sessions,
+    private readonly outbox: Outbox,
+    private readonly lengths: LengthGuard,
+    private readonly tally: Tally,
     private readonly nats: Nats,
     private readonly log: Log,
   ) {}
 
   /**
+   * Decides a judged turn, once.
+   *
+   * @param outcome of the turn's session, where the turn waited for one
    * @returns the decision, or `null` when the turn was decided before
    * @throws DependencyUnavailable while the database or the broker is away
    */
-  async decide(turnId: string, tenant: string, turn: JudgedTurn): Promise<Decision | null> {
-    if ((await this.ledger.turn(turnId))?.decided) return null;
-    const circumstances = await this.circumstances(turnId);
-    const capture = needsCapture(turn, circumstances) ? await this.values.capture(turnId) : 'capture-missing';
-    const decision = decide(turn, circumstances, capture);
-    const { responseId, sessionId, policyVersion } = turn;
-    const isFirst = await this.ledger.record({
+  async decide(
+    turnId: string,
+    tenant: string,
+    judged: JudgedTurn,
+    outcome: Circumstances['outcome'] = null,
+  ): Promise<Decision | null> {
+    for (;;) {
+      const recording = await this.recording(turnId, judged, outcome);
+      const decision = decideRecording(recording);
+      const stored = await this.store(recording, tenant, decision);
+      // Another turn of the session was kept since it was asked: this one is not its only one any more.
+      if (stored === 'overtaken') continue;
+      if (stored === 'known') return null;
+      crashPoint('after-commit');
+      this.announce(turnId, tenant, decision);
+      return decision;
+    }
+  }
+
+  private store({ ...recording }: Recording, tenant: string, decision: Decision) {
+    const { turnId, judged } = recording;
+    const { responseId, sessionId, policyVersion } = judged;
+    return this.writer.write({
       turnId,
       tenant,
       event: {
@@ -37,85 +68,54 @@ export class Dispatch {
         case: decision.case,
         reason: decision.reason,
       },
-      rows: rowsOf(turnId, tenant, turn, decision, circumstances),
+      rows: { ...decisionRows(recording, tenant, decision), ...this.largeRows(recording, tenant, decision) },
+      ...(decision.reason === 'at-least-one' && sessionId !== null && { firstSampleOf: sessionId }),
     });
-    if (!isFirst) return null;
-    this.log.info('turn.decided', { case: decision.case, reason: decision.reason, reward: decision.reward });
-    return decision;
   }
 
-  private async circumstances(turnId: string): Promise<Circumstances> {
-    const [feedback, currentVersion] = await Promise.all([this.values.feedback(turnId), this.values.currentVersion()]);
-    const { METHOD: method, MAX_STALENESS: maxStaleness } = this.config;
+  private largeRows(recording: Recording, tenant: string, { sample }: Decision): TurnRows {
+    const { turnId, judged } = recording;
+    const isRecorded = this.config.RECORD_TURNS;
+    const body = sample && !isRecorded ? Buffer.from(JSON.stringify(sample)) : null;
     return {
-      feedback,
-      rule: { method, currentVersion, maxStaleness, atLeastOne: false },
-      maxSampleBytes: this.nats.maxPayload,
+      recordings: isRecorded ? [{ ...recordingTexts(recording), tenant, sessionId: judged.sessionId }] : [],
+      outbox: sample ? [{ turnId, tenant, body }] : [],
     };
   }
-}
 
-function rowsOf(
-  turnId: string,
-  tenant: string,
-  turn: JudgedTurn,
-  decision: Decision,
-  { rule }: Circumstances,
-): Omit<Changes, 'turns'> {
-  const { sample } = decision;
-  return {
-    decisions: [
-      {
-        turnId,
-        case: decision.case,
-        reward: decision.reward,
-        reason: decision.reason,
-        method: rule.method,
-        evalScore: decision.evalScore,
-        hint: turn.hint,
-        rewardSource: decision.rewardSource,
-        judgeModel: turn.judgeModel,
-        promptVersion: turn.promptVersion,
-        judgeLatencyMs: turn.latencyMs,
-        teacherModel: 'teacher' in turn ? turn.teacher.model : null,
-        policyVersion: turn.policyVersion,
-        currentVersion: rule.currentVersion,
-      },
-    ],
-    votes: [
-      ...turn.evalVotes.map((vote, ordinal) => ({
-        turnId,
-        kind: 'eval' as const,
-        ordinal,
-        hint: null,
-        ...votePart(vote),
-      })),
-      ...turn.hintVotes.map((vote, ordinal) => ({
-        turnId,
-        kind: 'hint' as const,
-        ordinal,
-        hint: vote.hint,
-        ...votePart(vote),
-      })),
-    ],
-    ...(sample && {
-      samples: [
-        {
-          turnId,
-          tenant,
-          case: sample.case,
-          reward: sample.reward,
-          policyVersion: sample.policyVersion,
-          promptTokens: sample.promptIds.length,
-          responseTokens: sample.responseIds.length,
-          state: 'ready' as const,
-        },
-      ],
-      outbox: [{ turnId, tenant, body: sample }],
-    }),
-  };
-}
+  private announce(turnId: string, tenant: string, { case: gateCase, reason, reward, sample }: Decision): void {
+    this.tally.decided(gateCase);
+    this.log.info('turn.decided', { turnId, case: gateCase, reason, reward });
+    if (!sample) return;
+    this.outbox.push({ turnId, tenant, sample });
+    this.lengths.observe({ responseTokens: sample.responseIds.length, reward: sample.reward });
+  }
 
-function votePart({ score, abstained, latencyMs, promptTokens, completionTokens, raw }: EvalVote | HintVote) {
-  return { score, abstained, latencyMs, promptTokens, completionTokens, raw };
+  private async recording(turnId: string, judged: JudgedTurn, outcome: Circumstances['outcome']): Promise<Recording> {
+    const [feedback, early] = await Promise.all([
+      this.values.feedback(turnId),
+      this.config.RECORD_TURNS ? this.values.capture(turnId) : null,
+    ]);
+    const circumstances = await this.circumstances(judged, outcome);
+    const isMissing = !this.config.RECORD_TURNS && needsCapture(judged, feedback, circumstances);
+    const capture = isMissing ? await this.values.capture(turnId) : early;
+    return { turnId, judged, feedback, circumstances, capture };
+  }
+
+  private async circumstances({ sessionId }: JudgedTurn, outcome: Circumstances['outcome']): Promise<Circumstances> {
+    const { METHOD: method, MAX_STALENESS: maxStaleness, AT_LEAST_ONE: atLeastOne } = this.config;
+    const asks = method === 'binary-rl' && atLeastOne && sessionId !== null;
+    return {
+      rule: { method, currentVersion: this.currentVersion.value(), maxStaleness, atLeastOne },
+      maxSampleBytes: this.nats.maxPayload,
+      sessionHasSample: asks ? await this.sessions.hasSample(sessionId) : null,
+      feedbackReward: this.config.FEEDBACK_REWARD,
+      outcome,
+    };
+  }
+
+  /** What a person said of a turn. @throws DependencyUnavailable while the broker is away. */
+  feedback(turnId: string): Promise<Feedback | null> {
+    return this.values.feedback(turnId);
+  }
 }

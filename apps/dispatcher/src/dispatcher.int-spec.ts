@@ -52,6 +52,8 @@ test('a turn from its capture to the version that was trained on it', async () =
     reason: null,
     policyVersion: 3,
     evalScore: -1,
+    reward: -1,
+    rewardSource: 'votes',
     hint: 'Answer in one sentence.',
     trainedIn: null,
   });

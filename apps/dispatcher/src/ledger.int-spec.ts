@@ -5,7 +5,8 @@ import { Client } from 'pg';
 import { readConfig } from './config';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
-import { Ledger, type TurnChange } from './ledger';
+import { Ledger } from './ledger';
+import { LedgerWriter, type TurnChange } from './ledger-writer';
 import { databaseOf, query, startPostgres, withDatabase, type TestPostgres } from './testing/postgres';
 import { until } from './testing/service';
 
@@ -35,7 +36,7 @@ async function openLedger(env: Record<string, string> = {}): Promise<Ledger> {
   const database = new Database(readConfig({ DATABASE_URL: url, ...env }), new Log('dispatcher', 'silent'));
   databases.push(database);
   await database.open();
-  return new Ledger(database);
+  return new Ledger(database, new LedgerWriter(database));
 }
 
 const identity = { responseId: 'r', sessionId: 'ab'.repeat(8), policyVersion: 0 };
@@ -47,6 +48,8 @@ const captured = {
   completionTokens: 1,
   finishReason: 'stop',
   untrainable: null,
+  userId: null,
+  outcomePending: false,
 } satisfies TurnEvent;
 const paired = { kind: 'paired', identity } satisfies TurnEvent;
 const expired = { kind: 'closed', reason: 'expired', detail: null } satisfies TurnEvent;
@@ -73,7 +76,7 @@ function decision(turnId: string): TurnChange {
           state: 'ready',
         },
       ],
-      outbox: [{ turnId, tenant: 'acme', body: { case: 'rl' } }],
+      outbox: [{ turnId, tenant: 'acme', body: Buffer.from('{}') }],
     },
   };
 }
@@ -179,7 +182,10 @@ test('a value that no column takes is no dependency away', async () => {
   const one = decision(randomUUID());
   const broken = {
     ...one,
-    rows: { ...one.rows, decisions: [{ turnId: one.turnId, case: 'rl' as const, method: 'm', reward: 2 ** 40 }] },
+    rows: {
+      ...one.rows,
+      decisions: [{ turnId: one.turnId, case: 'rl' as const, method: 'm', policyVersion: 2 ** 40 }],
+    },
   };
   await expect(ledger.record(broken)).rejects.not.toThrow(DependencyUnavailable);
 });

@@ -1,23 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DependencyUnavailable, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
+import type { LedgerStatus, TurnStory } from '@hindcast/contracts';
 import { booksOf } from './core/books';
 import { storyOf } from './core/story';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
 import { Prisma } from './generated/client';
 import { commit, storableText, type Changes } from './ledger-commit';
-
-/** Two writers of one turn are rare, and each round lets one of them through. */
-const MAX_ROUNDS = 20;
-
-/** One event of one turn, and what is stored with it when it is news. */
-export interface TurnChange {
-  readonly turnId: string;
-  /** `null` when the message does not say. */
-  readonly tenant: string | null;
-  readonly event: TurnEvent;
-  readonly rows?: Omit<Changes, 'turns'>;
-}
+import { LedgerWriter, type OtherRows, type TurnChange } from './ledger-writer';
 
 /** A step of the trainer: what it trained, and what came of it. */
 export interface TrainedStep {
@@ -39,7 +28,10 @@ export interface VersionVerdicts {
 /** The books: every write goes through the state machine of `core/turn.ts`, every read is one snapshot. */
 @Injectable()
 export class Ledger {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly writer: LedgerWriter,
+  ) {}
 
   async turn(id: string): Promise<Turn | null> {
     return this.database.run((prisma) => prisma.turn.findUnique({ where: { id } }));
@@ -51,17 +43,8 @@ export class Ledger {
    * @returns false when it is no news: the message came before, or another one decided first
    * @throws DependencyUnavailable when the database is away
    */
-  async record({ turnId, tenant, event, rows = {} }: TurnChange): Promise<boolean> {
-    // Most turns are new when they are captured, and known ones otherwise.
-    let before = event.kind === 'captured' ? null : await this.turn(turnId);
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const after = applied(before, turnId, tenant, event);
-      if (after === null) return false;
-      const stored = await this.database.run((prisma) => commit(prisma, { ...rows, turns: [after] }, new Date()));
-      if (stored.has(turnId)) return true;
-      before = await this.turn(turnId);
-    }
-    throw new DependencyUnavailable('database', `turn ${turnId} changes all the time`);
+  async record(change: TurnChange): Promise<boolean> {
+    return (await this.writer.write(change)) === 'stored';
   }
 
   /**
@@ -74,15 +57,15 @@ export class Ledger {
     const known = await this.database.run((prisma) => prisma.turn.findMany({ where: { id: { in: ids } } }));
     const event: TurnEvent = { kind: 'trained', version };
     const turns = known.map((turn) => applied(turn, turn.id, null, event)).filter((turn) => turn !== null);
-    const stored = await this.database.run((prisma) => commit(prisma, { ...rows, turns }, new Date()));
+    const stored = await commit(this.database, { ...rows, turns }, new Date());
     for (const { id } of turns) if (!stored.has(id)) await this.record({ turnId: id, tenant: null, event });
     const knownIds = new Set(known.map((turn) => turn.id));
     return ids.filter((id) => !knownIds.has(id));
   }
 
   /** Stores rows that belong to no single turn, each once. */
-  async store(rows: Omit<Changes, 'turns'>): Promise<void> {
-    await this.database.run((prisma) => commit(prisma, { ...rows, turns: [] }, new Date()));
+  async store(rows: OtherRows): Promise<void> {
+    await commit(this.database, { ...rows, turns: [] }, new Date());
   }
 
   /** The story of a turn by its own id or its response's; `null` when the tenant has no such turn. */

@@ -1,113 +1,131 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DependencyUnavailable, HindcastError, type Sample } from '@hindcast/contracts';
 import { Bus, Log, Metrics } from '@hindcast/platform';
-import { Database } from './database';
-import { Ledger } from './ledger';
+import { decideRecording, recordingOf, type RecordingTexts } from './core/recording';
+import { Database, type Statement } from './database';
+import { LedgerWriter } from './ledger-writer';
+import { Loop } from './loop';
 
-/** Samples published at once. */
-const BATCH = 32;
-/** What another dispatcher left unsent is found this often. */
+/** A sample whose decision is stored. */
+export interface DecidedSample {
+  readonly turnId: string;
+  readonly tenant: string;
+  readonly sample: Sample;
+}
+
+/** What was not sent at once is found this often. */
 const SWEEP_MS = 1_000;
+/** Younger entries are in the hands of the dispatcher that decided them. */
+const OWNED_MS = 5_000;
+const BATCH = 64;
+/** Samples published at once; what is beyond it is left to the sweep. */
+const MAX_FLIGHT = 1_024;
 
-interface Entry {
+interface Entry extends Partial<RecordingTexts> {
   readonly turnId: string;
   readonly tenant: string;
   readonly body: Uint8Array | null;
 }
 
+const UNSENT: Statement = {
+  name: 'unsent-samples',
+  text: `SELECT "turnId", outbox.tenant, body, judged, feedback, circumstances, capture
+    FROM outbox LEFT JOIN recordings USING ("turnId")
+    WHERE "sentAt" IS NULL AND "createdAt" <= $1 ORDER BY outbox.seq LIMIT $2`,
+};
+
 /**
  * Publishes `sample.ready` for every decision that made a sample, until the broker has confirmed it. The entry was stored with the decision,
  * so none is lost; after a crash one may be published twice, under the same message id.
+ *
+ * A sample that was just decided is sent from memory. What that left, after an outage or a crash, the sweep sends: from the entry, or from
+ * the turn's recording, which gives the same sample to the bit.
  */
 @Injectable()
 export class Outbox implements OnModuleDestroy {
-  private wakeUp: () => void = () => undefined;
-  private awake = false;
-  private closed = false;
-  private running: Promise<void> | null = null;
+  private readonly loop: Loop;
+  private readonly inFlight = new Set<string>();
+  private isFirstSweep = true;
 
   constructor(
     private readonly database: Database,
-    private readonly ledger: Ledger,
+    private readonly writer: LedgerWriter,
     private readonly bus: Bus,
     private readonly log: Log,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    this.loop = new Loop(SWEEP_MS, () => this.sweep());
+  }
 
   start(): void {
-    this.running ??= this.loop();
+    this.loop.start();
   }
 
-  /** There is something to send. */
-  wake(): void {
-    this.awake = true;
-    this.wakeUp();
+  onModuleDestroy(): Promise<void> {
+    return this.loop.stop();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    this.closed = true;
-    this.wakeUp();
-    await this.running;
+  push(decided: DecidedSample): void {
+    if (this.inFlight.size < MAX_FLIGHT) void this.send(decided);
   }
 
-  private async loop(): Promise<void> {
-    while (!this.closed) {
-      this.awake = false;
-      let sent = 0;
-      try {
-        sent = await this.sendBatch();
-      } catch (error) {
-        this.log.warn('outbox.waiting', { error });
-      }
-      if (sent === 0 && !this.awake) await this.sleep();
+  private async sweep(): Promise<void> {
+    try {
+      // At its start a dispatcher sends what it left itself, however young.
+      const before = new Date(Date.now() - (this.isFirstSweep ? 0 : OWNED_MS));
+      const entries = await this.database.sql<Entry>(UNSENT, [before, BATCH]);
+      this.isFirstSweep = false;
+      const sent = await Promise.all(entries.map((entry) => this.sendEntry(entry)));
+      if (entries.length === BATCH && sent.some(Boolean)) this.loop.wake();
+    } catch (error) {
+      this.log.warn('outbox.waiting', { error });
     }
   }
 
-  /** Sends the oldest entries and returns how many were settled. */
-  private async sendBatch(): Promise<number> {
-    const entries = await this.database.run((prisma) =>
-      prisma.outboxEntry.findMany({
-        where: { sentAt: null, body: { not: null } },
-        orderBy: { seq: 'asc' },
-        take: BATCH,
-        select: { turnId: true, tenant: true, body: true },
-      }),
-    );
-    const sent = await Promise.all(entries.map((entry) => this.send(entry)));
-    const turnIds = entries.filter((_, index) => sent[index]).map((entry) => entry.turnId);
-    if (turnIds.length === 0) return 0;
-    await this.database.run((prisma) =>
-      prisma.outboxEntry.updateMany({ where: { turnId: { in: turnIds } }, data: { sentAt: new Date() } }),
-    );
-    this.metrics.counter('samples_published_total', 'Samples that the broker confirmed').inc(turnIds.length);
-    return turnIds.length;
+  private async sendEntry(entry: Entry): Promise<boolean> {
+    const { turnId, tenant } = entry;
+    if (this.inFlight.has(turnId)) return false;
+    const sample = sampleOf(entry);
+    if (sample !== null) return this.send({ turnId, tenant, sample });
+    this.log.error('outbox.no-recording', { turnId });
+    await this.refuse(turnId, tenant, 'unpublishable:no-recording');
+    return true;
   }
 
   /** False: the broker is away, the entry stays. */
-  private async send({ turnId, tenant, body }: Entry): Promise<boolean> {
+  private async send({ turnId, tenant, sample }: DecidedSample): Promise<boolean> {
+    this.inFlight.add(turnId);
     try {
-      await this.bus.publish('sampleReady', { turnId, tenant, body: JSON.parse(new TextDecoder().decode(body!)) as Sample });
+      await this.bus.publish('sampleReady', { turnId, tenant, body: sample });
+      this.writer.markSent([turnId]);
+      this.metrics.counter('samples_published_total', 'Samples that the broker confirmed').inc();
       return true;
     } catch (error) {
       if (error instanceof DependencyUnavailable) return false;
       // It will never be published; the turn says so instead of waiting for ever.
       const reason = `unpublishable:${error instanceof HindcastError ? error.code : 'internal'}`;
       this.log.error('sample.unpublishable', { turnId, error });
-      const ended = [{ turnId, state: 'refused', refusedReason: reason } as const];
-      await this.ledger.record({ turnId, tenant, event: { kind: 'refused', reason }, rows: { ended } });
-      return true;
+      return await this.refuse(turnId, tenant, reason);
+    } finally {
+      this.inFlight.delete(turnId);
     }
   }
 
-  private async sleep(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, SWEEP_MS);
-      this.wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (this.closed || this.awake) this.wakeUp();
-    });
-    this.wakeUp = () => undefined;
+  private async refuse(turnId: string, tenant: string, reason: string): Promise<boolean> {
+    const ended = [{ turnId, state: 'refused', refusedReason: reason } as const];
+    try {
+      await this.writer.write({ turnId, tenant, event: { kind: 'refused', reason }, rows: { ended } });
+      return true;
+    } catch (error) {
+      this.log.warn('outbox.waiting', { error });
+      return false;
+    }
   }
+}
+
+/** The entry's sample; `null` when neither it nor a recording holds one. */
+function sampleOf({ turnId, body, judged, feedback = null, circumstances, capture = null }: Entry): Sample | null {
+  if (body !== null) return JSON.parse(new TextDecoder().decode(body)) as Sample;
+  if (judged == null || circumstances == null) return null;
+  return decideRecording(recordingOf({ turnId, judged, feedback, circumstances, capture })).sample;
 }

@@ -1,9 +1,12 @@
 import { startService, type RunningService, type ServiceOptions } from '@hindcast/platform';
 import { DispatcherModule } from './app.module';
 import type { DispatcherConfig } from './config';
+import { CurrentVersion } from './current-version';
 import { Database } from './database';
 import { Outbox } from './outbox';
 import { Queries } from './queries';
+import { RecordKeeper } from './record-keeper';
+import { SessionOutcomes } from './session-outcomes';
 
 /** Starts the dispatcher: database first, then queries and outbox, then the messages. */
 export function startDispatcher(
@@ -17,7 +20,10 @@ export function startDispatcher(
     prepare: async (app) => {
       await app.get(Database).open();
       app.get(Queries).start();
+      app.get(CurrentVersion).start();
       app.get(Outbox).start();
+      app.get(SessionOutcomes).start();
+      app.get(RecordKeeper).start();
     },
     ...options,
   });

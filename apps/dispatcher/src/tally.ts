@@ -12,6 +12,12 @@ export class Tally {
       .inc({ subject, news: String(isNews) });
   }
 
+  outcome(order: 'first' | 'again' | 'late'): void {
+    this.metrics
+      .counter('session_outcomes_total', 'Outcomes of sessions: the first, the same again, or too late', ['order'])
+      .inc({ order });
+  }
+
   decided(gateCase: string): void {
     this.metrics.counter('decisions_total', 'Decided turns by row of the gate', ['case']).inc({ case: gateCase });
   }

@@ -1,15 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  CurrentPolicy,
-  DependencyUnavailable,
-  Feedback,
-  decodeCapture,
-  type BucketName,
-  type Capture,
-} from '@hindcast/contracts';
+import { DependencyUnavailable, Feedback, type BucketName } from '@hindcast/contracts';
 import { Buckets, Log } from '@hindcast/platform';
 import type { KV } from '@nats-io/kv';
-import type { CaptureFailure } from './core/decide';
 
 /** What the other services left in the broker's buckets for the decision on a turn. */
 @Injectable()
@@ -21,16 +13,9 @@ export class TurnValues {
     private readonly log: Log,
   ) {}
 
-  /** @throws DependencyUnavailable while NATS is away. */
-  async capture(turnId: string): Promise<Capture | CaptureFailure> {
-    const value = await this.get('captures', turnId);
-    if (value === null) return 'capture-missing';
-    try {
-      return decodeCapture(value);
-    } catch (error) {
-      this.log.error('capture.malformed', { turnId, error });
-      return 'capture-malformed';
-    }
+  /** The capture's bytes, or `null` when there are none. @throws DependencyUnavailable while NATS is away. */
+  capture(turnId: string): Promise<Uint8Array | null> {
+    return this.get('captures', turnId);
   }
 
   /** @throws DependencyUnavailable while NATS is away. */
@@ -40,16 +25,6 @@ export class TurnValues {
     const parsed = Feedback.safeParse(jsonOf(value));
     if (!parsed.success) this.log.error('feedback.malformed', { turnId });
     return parsed.data ?? null;
-  }
-
-  /** The version that serves; 0 before the first one. @throws DependencyUnavailable while NATS is away. */
-  async currentVersion(): Promise<number> {
-    const value = await this.get('policy', 'current');
-    if (value === null) return 0;
-    const parsed = CurrentPolicy.safeParse(jsonOf(value));
-    // Not this turn's fault, and a guess would let stale samples through.
-    if (!parsed.success) throw new DependencyUnavailable('policy', 'policy/current is not readable');
-    return parsed.data.version;
   }
 
   private async get(bucket: BucketName, key: string): Promise<Uint8Array | null> {

@@ -13,7 +13,7 @@ export class TurnsController {
     private readonly tally: Tally,
   ) {}
 
-  @EventPattern(contracts.turnCaptured.subject, { concurrency: 32 })
+  @EventPattern(contracts.turnCaptured.subject, { concurrency: 64 })
   async onCaptured(@Payload() message: MessageOf<'turnCaptured'>, @Ctx() context: MessageContext): Promise<void> {
     const { responseId, sessionId, policyVersion, ...rest } = message.body;
     const identity = { responseId, sessionId, policyVersion };
@@ -21,7 +21,7 @@ export class TurnsController {
     this.tally.received(context.subject, isNews);
   }
 
-  @EventPattern(contracts.turnPaired.subject, { concurrency: 32 })
+  @EventPattern(contracts.turnPaired.subject, { concurrency: 64 })
   async onPaired(@Payload() message: MessageOf<'turnPaired'>, @Ctx() context: MessageContext): Promise<void> {
     const { responseId, sessionId, policyVersion } = message.body;
     const identity = { responseId, sessionId, policyVersion };
@@ -29,7 +29,7 @@ export class TurnsController {
     this.tally.received(context.subject, isNews);
   }
 
-  @EventPattern(contracts.turnClosed.subject, { concurrency: 32 })
+  @EventPattern(contracts.turnClosed.subject, { concurrency: 64 })
   async onClosed(@Payload() message: MessageOf<'turnClosed'>, @Ctx() context: MessageContext): Promise<void> {
     const { reason, detail } = message.body;
     const isNews = await this.ledger.record({ ...turnOf(message), event: { kind: 'closed', reason, detail } });
@@ -38,7 +38,8 @@ export class TurnsController {
 }
 
 /** The contract lets no such message lack its turn. */
-const turnOf = ({ turnId, tenant }: { turnId: string | null; tenant: string }) => ({
+const turnOf = ({ turnId, tenant, at }: { turnId: string | null; tenant: string; at: number }) => ({
   turnId: turnId as string,
   tenant,
+  at: new Date(at),
 });

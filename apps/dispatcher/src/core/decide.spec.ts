@@ -1,22 +1,32 @@
-import { Sample, encodeLogProbs, type Capture, type ScoredTurn, type UnhintedTurn } from '@hindcast/contracts';
+import {
+  Sample,
+  encodeLogProbs,
+  type Capture,
+  type Feedback,
+  type ScoredTurn,
+  type UnhintedTurn,
+} from '@hindcast/contracts';
 import { capture, scoredTurn, unhintedTurn } from '../testing/turns';
 import { decide, needsCapture, type Circumstances, type JudgedTurn } from './decide';
 
 const usual: Circumstances = {
   rule: { method: 'combine', currentVersion: 3, maxStaleness: 4, atLeastOne: false },
-  feedback: null,
   maxSampleBytes: 8 * 1024 * 1024,
+  sessionHasSample: null,
+  feedbackReward: 'override',
+  outcome: null,
 };
 const good: Capture = capture();
 const noTeacher: ScoredTurn['teacher'] = { ok: false, model: 'seed', reason: 'template-mismatch', detail: '' };
-const shortTeacher: ScoredTurn['teacher'] = { ok: true, model: 'seed', logProbs: encodeLogProbs([-1]) };
-const feedback = (reward: -1 | 0 | 1) => ({ reward, comment: null, correction: null, at: 1 });
+const shortTeacher: ScoredTurn['teacher'] = { ok: true, model: 'seed', logProbs: encodeLogProbs([-1]), topK: null };
+const feedback = (reward: -1 | 0 | 1): Feedback => ({ reward, comment: null, correction: null, at: 1 });
 
 const rows: {
   why: string;
   turn: JudgedTurn;
   given?: Partial<Circumstances>;
-  capture?: Parameters<typeof decide>[2];
+  feedback?: Feedback;
+  capture?: Parameters<typeof decide>[3];
   case: string;
   reward: number | null;
   reason: string | null;
@@ -56,7 +66,7 @@ const rows: {
   {
     why: 'a person disagrees with the votes',
     turn: unhintedTurn({ evalScore: 1 }),
-    given: { feedback: feedback(-1) },
+    feedback: feedback(-1),
     case: 'rl',
     reward: -1,
     reason: null,
@@ -64,7 +74,7 @@ const rows: {
   {
     why: 'a person takes the score back',
     turn: unhintedTurn({ evalScore: 1 }),
-    given: { feedback: feedback(0) },
+    feedback: feedback(0),
     case: 'drop',
     reward: null,
     reason: 'no-signal',
@@ -135,12 +145,12 @@ const rows: {
   },
 ];
 
-test.each(rows)('$why: $case', ({ turn, given, capture: found, ...expected }) => {
+test.each(rows)('$why: $case', ({ turn, given, feedback: word = null, capture: found, ...expected }) => {
   const circumstances = { ...usual, ...given };
-  const decision = decide(turn, circumstances, found ?? good);
+  const decision = decide(turn, word, circumstances, found ?? good);
   expect(decision).toMatchObject({ case: expected.case, reward: expected.reward, reason: expected.reason });
   if (expected.case === 'drop') return void expect(decision.sample).toBeNull();
-  expect(needsCapture(turn, circumstances)).toBe(true);
+  expect(needsCapture(turn, word, circumstances)).toBe(true);
   const sample = Sample.parse(decision.sample);
   expect(sample.case).toBe(expected.case);
   expect(sample.reward).toBe(expected.reward);
@@ -148,12 +158,12 @@ test.each(rows)('$why: $case', ({ turn, given, capture: found, ...expected }) =>
 });
 
 test('a turn without signal needs no capture', () => {
-  expect(needsCapture(unhintedTurn({ evalScore: 0 }), usual)).toBe(false);
+  expect(needsCapture(unhintedTurn({ evalScore: 0 }), null, usual)).toBe(false);
 });
 
 test('the sample carries the ids and log-probs of the capture, bit for bit', () => {
   const turn: UnhintedTurn = unhintedTurn({ evalScore: 1 });
-  const { sample } = decide(turn, usual, good);
+  const { sample } = decide(turn, null, usual, good);
   const bytes = Buffer.from(sample!.rolloutLogProbs.base64, 'base64');
   expect(bytes.equals(Buffer.from(good.rolloutLogProbs.slice().buffer))).toBe(true);
   expect(Buffer.from(sample!.responseIds.base64, 'base64').equals(Buffer.from(good.responseIds.slice().buffer))).toBe(

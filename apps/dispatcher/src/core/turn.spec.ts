@@ -10,6 +10,8 @@ const captured = {
   completionTokens: 5,
   finishReason: 'stop',
   untrainable: null,
+  userId: null,
+  outcomePending: false,
 } satisfies TurnEvent;
 const untrainable = { ...captured, untrainable: 'no-log-probs' } satisfies TurnEvent;
 const paired = { kind: 'paired', identity } satisfies TurnEvent;

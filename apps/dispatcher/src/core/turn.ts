@@ -37,6 +37,8 @@ export interface Turn {
   readonly ending: Ending;
   readonly case: GateCase | null;
   readonly reason: string | null;
+  /** When the first message about it was sent; turns of a session are in this order. */
+  readonly createdAt?: Date;
 }
 
 /** What a message says about the answer itself. */

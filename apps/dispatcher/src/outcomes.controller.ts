@@ -1,0 +1,24 @@
+import { Controller } from '@nestjs/common';
+import { EventPattern, Payload } from '@nestjs/microservices';
+import { contracts, type MessageOf } from '@hindcast/contracts';
+import { Log } from '@hindcast/platform';
+import { SessionOutcomes } from './session-outcomes';
+import { Tally } from './tally';
+
+/** How a session ended, as its environment says. */
+@Controller()
+export class OutcomesController {
+  constructor(
+    private readonly outcomes: SessionOutcomes,
+    private readonly tally: Tally,
+    private readonly log: Log,
+  ) {}
+
+  @EventPattern(contracts.sessionOutcome.subject)
+  async onOutcome(@Payload() { tenant, at, body }: MessageOf<'sessionOutcome'>): Promise<void> {
+    const { sessionId, reward, comment } = body;
+    const order = await this.outcomes.outcome(tenant, sessionId, { reward, comment, at: new Date(at) });
+    this.tally.outcome(order);
+    if (order === 'late') this.log.warn('outcome.late', { sessionId, reward });
+  }
+}

@@ -1,0 +1,122 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { DependencyUnavailable } from '@hindcast/contracts';
+import { CONFIG, Log } from '@hindcast/platform';
+import type { DispatcherConfig } from './config';
+import { stepScoreOf, type JudgedTurn } from './core/decide';
+import { settlement, type PendingTurn } from './core/settlement';
+import { Dispatch } from './dispatch';
+import { LedgerWriter } from './ledger-writer';
+import { Loop } from './loop';
+import { Sessions, type HeldTurn } from './sessions';
+
+/** What a crash or another dispatcher left, and what waited for long enough, is found this often. */
+const SWEEP_MS = 2_000;
+
+interface Held {
+  readonly judged: JudgedTurn;
+  readonly score: number | null;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Turns that wait for the outcome of their session. A judged turn is held in the ledger, an outcome is stored there, and only then is anything
+ * decided, from what the ledger holds: whatever the order of the messages, and wherever a crash came between, the sweep finds the rest.
+ */
+@Injectable()
+export class SessionOutcomes implements OnModuleDestroy {
+  private readonly loop: Loop;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: DispatcherConfig,
+    private readonly sessions: Sessions,
+    private readonly writer: LedgerWriter,
+    private readonly dispatch: Dispatch,
+    private readonly log: Log,
+  ) {
+    this.loop = new Loop(SWEEP_MS, () => this.sweep());
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  onModuleDestroy(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  /** @returns whether the judgement was news */
+  async hold(turnId: string, tenant: string, judged: JudgedTurn & { sessionId: string }): Promise<boolean> {
+    const { responseId, sessionId, policyVersion } = judged;
+    const expiresAt = new Date(Date.now() + this.config.OUTCOME_TTL_SECONDS * 1_000);
+    const stored = await this.writer.write({
+      turnId,
+      tenant,
+      event: { kind: 'judged', identity: { responseId, sessionId, policyVersion } },
+      rows: { held: [{ turnId, tenant, sessionId, judged: JSON.stringify(judged), expiresAt }] },
+    });
+    await this.settle(tenant, sessionId);
+    return stored === 'stored';
+  }
+
+  /**
+   * The environment's word on a session.
+   *
+   * @returns `late`: another one came before, and counts
+   */
+  async outcome(
+    tenant: string,
+    sessionId: string,
+    outcome: { reward: number; comment: string | null; at: Date },
+  ): Promise<'first' | 'again' | 'late'> {
+    const order = await this.sessions.addOutcome(tenant, sessionId, outcome);
+    await this.settle(tenant, sessionId);
+    return order;
+  }
+
+  /** Decides what can be decided of a session. */
+  async settle(tenant: string, sessionId: string): Promise<void> {
+    const { outcome, turns, held } = await this.sessions.waiting(tenant, sessionId);
+    if (held.length === 0) return;
+    const now = new Date();
+    const known = await this.read(held);
+    const isOver = held.some((turn) => turn.expiresAt <= now);
+    if (outcome === null) return isOver ? this.expire(tenant, known, now) : undefined;
+    const found = settlement(withScores(turns, known), isOver);
+    if (found === null) return;
+    const { OUTCOME_MODE: mode, OUTCOME_STEP_COEFFICIENT: coefficient, OUTCOME_DISCOUNT: discount } = this.config;
+    const rule = { mode, coefficient, discount, standardise: this.config.OUTCOME_STANDARDISE };
+    const decisions = found.due.map(({ id, index }) => {
+      const turn = known.get(id);
+      // Held after the list was read: the one who holds it settles too.
+      if (!turn) return null;
+      return this.dispatch.decide(id, tenant, turn.judged, { reward: outcome, rule, steps: found.steps, index });
+    });
+    await Promise.all(decisions);
+  }
+
+  private async expire(tenant: string, held: ReadonlyMap<string, Held>, now: Date): Promise<void> {
+    const over = [...held].filter(([, turn]) => turn.expiresAt <= now);
+    await Promise.all(over.map(([turnId, { judged }]) => this.dispatch.decide(turnId, tenant, judged, 'expired')));
+  }
+
+  private async read(held: readonly HeldTurn[]): Promise<ReadonlyMap<string, Held>> {
+    const entries = held.map(async ({ turnId, judged: text, expiresAt }) => {
+      const judged = JSON.parse(text) as JudgedTurn;
+      const score = stepScoreOf(judged, await this.dispatch.feedback(turnId), this.config.FEEDBACK_REWARD);
+      return [turnId, { judged, score, expiresAt }] as const;
+    });
+    return new Map(await Promise.all(entries));
+  }
+
+  private async sweep(): Promise<void> {
+    try {
+      for (const { tenant, sessionId } of await this.sessions.due(new Date())) await this.settle(tenant, sessionId);
+    } catch (error) {
+      const level = error instanceof DependencyUnavailable ? 'warn' : 'error';
+      this.log[level]('outcomes.waiting', { error });
+    }
+  }
+}
+
+const withScores = (turns: readonly PendingTurn[], held: ReadonlyMap<string, Held>): PendingTurn[] =>
+  turns.map((turn) => ({ ...turn, score: turn.decided === null ? (held.get(turn.id)?.score ?? null) : turn.score }));
