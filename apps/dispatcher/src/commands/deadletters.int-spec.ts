@@ -12,7 +12,7 @@ import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/
 import { startPostgres, type TestPostgres } from '../testing/postgres';
 import { published, send, startTestDispatcher, storeCapture, until } from '../testing/service';
 import { capturedTurn, pairedTurn, scoredTurn } from '../testing/turns';
-import { run, runJson } from './testing/command';
+import { run, runJson } from '../testing/command';
 
 let nats: NatsServer;
 let postgres: TestPostgres;

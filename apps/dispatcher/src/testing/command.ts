@@ -1,5 +1,5 @@
-import { runCommand } from '../program';
-import type { Terminal } from '../terminal';
+import { runCommand } from '../commands/program';
+import type { Terminal } from '../commands/terminal';
 
 export interface CommandResult {
   readonly code: number;
