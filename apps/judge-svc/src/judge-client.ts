@@ -45,7 +45,7 @@ interface Course {
 export class JudgeClient implements OnModuleDestroy {
   private readonly slots: WorkerSlots;
   private readonly breaker: CircuitBreakerPolicy;
-  private readonly closing = new Set<VoteClock>();
+  private readonly asking = new Set<VoteClock>();
   private closed = false;
 
   constructor(
@@ -75,7 +75,7 @@ export class JudgeClient implements OnModuleDestroy {
   async ask(question: Question): Promise<Reply> {
     const clock = new VoteClock(this.config.VOTE_TIMEOUT_MS);
     const course: Course = { question, clock, form: 'boxed', calls: 0, paid: 0, failed: 'timeout' };
-    this.closing.add(clock);
+    this.asking.add(clock);
     try {
       // The race, and not the signal, is the deadline: it holds even for a request that does not mind being aborted.
       const answer = await Promise.race([this.answer(course), clock.over.then(() => null)]);
@@ -84,14 +84,14 @@ export class JudgeClient implements OnModuleDestroy {
       if (answer) return { ...counted, ...answer, failed: null };
       return { ...counted, text: '', cut: false, promptTokens: null, completionTokens: null, failed: course.failed };
     } finally {
-      this.closing.delete(clock);
+      this.asking.delete(clock);
       clock.stop();
     }
   }
 
   onModuleDestroy(): void {
     this.closed = true;
-    for (const clock of this.closing) clock.stop();
+    for (const clock of this.asking) clock.expire();
   }
 
   /** Tries until there is a completion; `null` when there will be none. */

@@ -3,7 +3,7 @@ import { DependencyUnavailable, Feedback, type BodyOf } from '@hindcast/contract
 import { Buckets, CONFIG } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import type { KV } from '@nats-io/kv';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { JudgeConfig } from './config';
 import { guessOf } from './core/budget';
 import {
@@ -71,7 +71,7 @@ export class Judge {
 
   private async vote(turn: PairedTurn, plan: VotePlan) {
     // The texts are fixed before the mark is drawn, so none of them can know it: one mark does for all votes on a turn.
-    const mark = randomBytes(8).toString('hex');
+    const mark = randomMark();
     const evalQuestion =
       plan.evalVotes > 0
         ? new Question('eval', evalPrompt(turn, mark, this.config.JUDGE_CONTEXT_TOKENS), this.config)
@@ -129,4 +129,10 @@ export class Judge {
       throw new DependencyUnavailable('nats', 'the feedback bucket cannot be read', 1_000, { cause });
     }
   }
+}
+
+/** 64 random bits, hex. From a UUID, whose randomness Node draws in advance, and without the digits that are the same in each. */
+function randomMark(): string {
+  const uuid = randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(-8);
 }

@@ -1,6 +1,9 @@
+/** Made once: an abort without a reason makes an error with a stack each time. */
+const OVER = new Error('the time of this vote is over');
+
 /** The deadline of one vote. It starts with the vote's first worker slot and holds for all its tries together. */
 export class VoteClock {
-  /** Resolves at the deadline, whatever the network does. */
+  /** Resolves at the deadline, or once the vote is decided, whatever the network does. */
   readonly over: Promise<void>;
   private readonly controller = new AbortController();
   private startedAt: number | null = null;
@@ -11,7 +14,7 @@ export class VoteClock {
     this.over = new Promise((resolve) => (this.end = resolve));
   }
 
-  /** Ends what the vote still waits for. */
+  /** Ends the request that is under way. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
@@ -23,14 +26,19 @@ export class VoteClock {
   start(): void {
     if (this.startedAt !== null || this.signal.aborted) return;
     this.startedAt = performance.now();
-    this.timer = setTimeout(() => this.stop(), this.limitMs);
+    this.timer = setTimeout(() => this.expire(), this.limitMs);
   }
 
-  /** At the deadline, or once the vote is decided. */
+  /** The vote is decided. */
   stop(): void {
     clearTimeout(this.timer);
-    this.controller.abort();
     this.end();
+  }
+
+  /** Nothing is waited for any longer. */
+  expire(): void {
+    this.controller.abort(OVER);
+    this.stop();
   }
 
   /** Waits, at most until the deadline. */

@@ -35,6 +35,7 @@ it.each([
   { attempt: 1, asked: null, random: 0, ms: 100, why: 'half at least' },
   { attempt: 1, asked: 3_000, random: 0, ms: 3_000, why: 'never before what was asked' },
   { attempt: 1, asked: 3_000, random: 0.5, ms: 3_250, why: 'but not all at the same instant' },
+  { attempt: 1, asked: 1e15, random: 0.5, ms: 3_600_000, why: 'a timer bears no ages' },
   { attempt: 9, asked: 0, random: 0.5, ms: 5_000, why: '"at once" does not undo the back-off' },
 ])('$why', ({ attempt, asked, random, ms }) => expect(retryDelayMs(attempt, asked, random)).toBe(ms));
 

@@ -23,6 +23,8 @@ export function prospectOf(status: number): Prospect {
 /** Delay before the second try, and the longest one without a word from the judge, ms. */
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5_000;
+/** Longest wait of all, ms: no vote takes longer, and a timer overflows at a few weeks. */
+const LIMIT_MS = 3_600_000;
 /** Spread of the tries of many votes that were told the same `Retry-After`, ms. */
 const SPREAD_MS = 500;
 
@@ -32,7 +34,8 @@ const SPREAD_MS = 500;
  */
 export function retryDelayMs(attempt: number, retryAfterMs: number | null, random: number): number {
   const backoff = Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempt - 1, 20), LONGEST_DELAY_MS) * (0.5 + random);
-  return Math.round(retryAfterMs === null ? backoff : Math.max(backoff, retryAfterMs + SPREAD_MS * random));
+  const delay = retryAfterMs === null ? backoff : Math.max(backoff, retryAfterMs + SPREAD_MS * random);
+  return Math.round(Math.min(delay, LIMIT_MS));
 }
 
 /**
