@@ -106,15 +106,15 @@ describe('hostile texts', () => {
     for (const verdict of verify(VERIFIER_NAMES, turn(text))) expect(verdict.detail.length).toBeLessThanOrEqual(1000);
     guardHits(GUARD_NAMES, text);
   });
-  it('a megabyte of pairs of pieces is read', () => {
+  it('two hundred kilobytes of any three pieces are read', () => {
     const piece = fc.constantFrom(...PIECES);
     fc.assert(
       fc.property(piece, piece, piece, (a, b, c) => {
-        const text = (a + b + c).repeat(Math.ceil(300_000 / (a + b + c).length));
+        const text = (a + b + c).repeat(Math.ceil(200_000 / (a + b + c).length));
         verify(VERIFIER_NAMES, turn(text));
         guardHits(GUARD_NAMES, text);
       }),
-      { numRuns: 40 },
+      { numRuns: 12 },
     );
   });
   it('for any text every verifier says −1, +1 or abstains, and says why', () => {
