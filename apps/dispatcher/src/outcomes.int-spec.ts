@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { Buckets, Bus, type RunningService } from '@hindcast/platform';
+import type { TurnStory } from '@hindcast/contracts';
+import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { query, startPostgres, type TestPostgres } from './testing/postgres';
+import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
+
+let nats: NatsServer;
+let postgres: TestPostgres;
+let databaseUrl: string;
+let service: RunningService;
+const others: RunningService[] = [];
+
+beforeAll(async () => {
+  [nats, postgres] = await Promise.all([startNatsServer(), startPostgres()]);
+  databaseUrl = await postgres.createDatabase();
+  service = await startTestDispatcher({ NATS_URL: nats.url, DATABASE_URL: databaseUrl });
+});
+afterEach(async () => {
+  await Promise.all(others.splice(0).map((other) => other.close()));
+});
+afterAll(async () => {
+  await service.close();
+  await Promise.all([nats.stop(), postgres.stop()]);
+});
+
+const newSession = (): string => randomBytes(8).toString('hex');
+const status = () => service.app.get(Bus).request('status', { tenant: null });
+async function story(turnId: string): Promise<TurnStory | null> {
+  const answer = await service.app.get(Bus).request('turn', { tenant: 'acme', id: turnId });
+  return answer.found ? answer.turn : null;
+}
+const stateOf = async (turnId: string) => (await story(turnId))?.state ?? null;
+
+/** A turn of the session as the gateway tells of it. */
+async function paired(sessionId: string, over = {}): Promise<string> {
+  const responseId = `r-${newSession()}`;
+  const turnId = await storeCapture(service, responseId);
+  const ids = { responseId, sessionId, outcomePending: true, ...over };
+  await send(service, 'turnCaptured', turnId, capturedTurn(ids));
+  await send(service, 'turnPaired', turnId, pairedTurn(ids));
+  await until(async () => (await stateOf(turnId)) === 'paired');
+  return turnId;
+}
+const judge = (turnId: string, sessionId: string, evalScore: -1 | 0 | 1) =>
+  send(
+    service,
+    'turnUnhinted',
+    turnId,
+    unhintedTurn({ responseId: turnId, sessionId, evalScore, outcomePending: true }),
+  );
+const end = (sessionId: string, reward: number) =>
+  send(service, 'sessionOutcome', null, { sessionId, reward, comment: null });
+
+test('turns wait for the outcome of their session, and are decided together with it', async () => {
+  const sessionId = newSession();
+  const turns = [await paired(sessionId), await paired(sessionId)];
+  await judge(turns[0]!, sessionId, 1);
+  await judge(turns[1]!, sessionId, 0);
+  await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'judged'));
+  const { cases, turns: books } = await status();
+  expect(cases.deciding).toBe(2);
+  expect(Object.values(cases).reduce((sum, count) => sum + count, 0)).toBe(books.paired);
+
+  await end(sessionId, -1);
+  await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'decided'));
+  // −1 + 1 · (1 + 0)/2
+  for (const turnId of turns)
+    expect(await story(turnId)).toMatchObject({ case: 'rl', reward: -0.5, rewardSource: 'outcome' });
+  await until(async () => {
+    const samples = await published(nats.url, 'sampleReady');
+    return turns.every((turnId) => samples.some((sample) => sample.turnId === turnId && sample.body.reward === -0.5));
+  });
+  expect(await query(databaseUrl, 'SELECT * FROM held_turns')).toEqual([]);
+});
+
+test('an outcome that comes before anything else is kept; nothing is decided before the last judgement', async () => {
+  const sessionId = newSession();
+  await end(sessionId, 1);
+  const turns = [await paired(sessionId), await paired(sessionId), await paired(sessionId)];
+  await judge(turns[1]!, sessionId, -1);
+  await until(async () => (await stateOf(turns[1]!)) === 'judged');
+  await judge(turns[0]!, sessionId, 1);
+  await until(async () => (await stateOf(turns[0]!)) === 'judged');
+  // The third completes the session.
+  const last = turns[2]!;
+  await send(
+    service,
+    'turnScored',
+    last,
+    scoredTurn({ responseId: last, sessionId, evalScore: 1, outcomePending: true }),
+  );
+  await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'decided'));
+  const stories = await Promise.all(turns.map(story));
+  expect(stories.map((one) => [one!.case, one!.evalScore])).toEqual([
+    ['rl', 1],
+    ['rl', -1],
+    ['opdRl', 1],
+  ]);
+  for (const one of stories) expect(one!.reward).toBeCloseTo(1 + 1 / 3, 12);
+});
+
+test('a turn that ended unpaired is not waited for', async () => {
+  const sessionId = newSession();
+  const turnId = await paired(sessionId);
+  const open = await storeCapture(service, 'r-open');
+  await send(service, 'turnCaptured', open, capturedTurn({ responseId: 'r-open', sessionId, outcomePending: true }));
+  await until(async () => (await stateOf(open)) === 'open');
+  await end(sessionId, 0.25);
+  await judge(turnId, sessionId, 0);
+  await until(async () => (await stateOf(turnId)) === 'judged');
+  await send(service, 'turnClosed', open, { reason: 'expired', detail: null });
+  await until(async () => (await stateOf(turnId)) === 'decided');
+  expect((await story(turnId))!.reward).toBe(0.25);
+});
+
+test('the first outcome counts; a later one is recorded as late, the same message again is not', async () => {
+  const sessionId = newSession();
+  const message = { v: 1, turnId: null, tenant: 'acme', at: 1_000, body: { sessionId, reward: 1, comment: 'done' } };
+  for (const id of ['a', 'b']) await service.app.get(Bus).store('rl.v1.session.outcome', id, JSON.stringify(message));
+  await end(sessionId, -1);
+  const row = async () =>
+    (
+      await query<{ reward: number; late: number }>(
+        databaseUrl,
+        `SELECT reward, late FROM session_outcomes WHERE "sessionId" = '${sessionId}'`,
+      )
+    )[0];
+  await until(async () => (await row())?.late === 1);
+  expect(await row()).toEqual({ reward: 1, late: 1 });
+});
+
+test('a turn whose outcome never comes is decided by its own score, and says so', async () => {
+  const sessionId = newSession();
+  const turnId = await paired(sessionId);
+  await judge(turnId, sessionId, 1);
+  await until(async () => (await stateOf(turnId)) === 'judged');
+  await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = now() WHERE "turnId" = '${turnId}'`);
+  await until(async () => (await stateOf(turnId)) === 'decided');
+  expect(await story(turnId)).toMatchObject({
+    case: 'rl',
+    reward: 1,
+    reason: 'outcome-expired',
+    rewardSource: 'votes',
+  });
+});
+
+test('what a crash left between outcome and decision is found', async () => {
+  const sessionId = newSession();
+  const turnId = await paired(sessionId);
+  await judge(turnId, sessionId, 1);
+  await until(async () => (await stateOf(turnId)) === 'judged');
+  await query(
+    databaseUrl,
+    `INSERT INTO session_outcomes (tenant, "sessionId", reward) VALUES ('acme', '${sessionId}', -1)`,
+  );
+  await until(async () => (await stateOf(turnId)) === 'decided');
+  // −1 + 1 · 1
+  expect(await story(turnId)).toMatchObject({ case: 'drop', reason: 'no-signal', rewardSource: 'outcome' });
+});
+
+test('a turn that waits for an outcome but has no session has nothing to wait for', async () => {
+  const turnId = await storeCapture(service, 'r-alone');
+  const ids = { responseId: 'r-alone', sessionId: null, outcomePending: true };
+  await send(service, 'turnUnhinted', turnId, unhintedTurn({ ...ids, evalScore: -1 }));
+  await until(async () => (await stateOf(turnId)) === 'decided');
+  expect(await story(turnId)).toMatchObject({ case: 'rl', reward: -1, reason: null });
+});
+
+test('binary RL keeps exactly one turn without a score of a session, also when two dispatchers decide at once', async () => {
+  const url = await postgres.createDatabase();
+  const broker = await startNatsServer();
+  const env = { NATS_URL: broker.url, DATABASE_URL: url, METHOD: 'binary-rl' };
+  const two = await Promise.all([startTestDispatcher(env), startTestDispatcher(env)]);
+  others.push(...two);
+  const sessions = Array.from({ length: 5 }, newSession);
+  const turns = sessions.flatMap((sessionId) => Array.from({ length: 6 }, () => sessionId));
+  await Promise.all(
+    turns.map(async (sessionId, index) => {
+      const turnId = await storeCapture(two[0]!, `r-${index}`);
+      const evalScore = 0;
+      await send(two[0]!, 'turnUnhinted', turnId, unhintedTurn({ responseId: `r-${index}`, sessionId, evalScore }));
+    }),
+  );
+  const decided = () =>
+    query<{ case: string; reason: string; count: number }>(
+      url,
+      'SELECT "case", reason, count(*)::int FROM decisions GROUP BY 1, 2 ORDER BY 2',
+    );
+  await until(async () => (await decided()).reduce((sum, row) => sum + row.count, 0) === turns.length);
+  expect(await decided()).toEqual([
+    { case: 'rl', reason: 'at-least-one', count: sessions.length },
+    { case: 'drop', reason: 'no-signal', count: turns.length - sessions.length },
+  ]);
+  expect(
+    await query(url, `SELECT "sessionId" FROM turns WHERE decided = 'rl' GROUP BY 1 HAVING count(*) <> 1`),
+  ).toEqual([]);
+  await broker.stop();
+});
+
+test.each([
+  { mode: 'override', reward: -1, rewardSource: 'feedback' },
+  { mode: 'join', reward: 1, rewardSource: 'joined' },
+])('FEEDBACK_REWARD=$mode: two votes against one person give $reward', async ({ mode, reward, rewardSource }) => {
+  const url = await postgres.createDatabase();
+  const broker = await startNatsServer();
+  const one = await startTestDispatcher({ NATS_URL: broker.url, DATABASE_URL: url, FEEDBACK_REWARD: mode });
+  others.push(one);
+  const turnId = await storeCapture(one, 'r-1');
+  const bucket = await one.app.get(Buckets).open('feedback');
+  await bucket.put(turnId, JSON.stringify({ reward: -1, comment: null, correction: null, at: 1 }));
+  const [vote] = unhintedTurn().evalVotes;
+  // The judge had counted the person already: not twice.
+  const judged = unhintedTurn({ evalScore: 1, evalVotes: [vote!, vote!], rewardSource: 'joined' });
+  await send(one, 'turnUnhinted', turnId, judged);
+  const read = () => query(url, 'SELECT reward, "rewardSource" FROM decisions');
+  await until(async () => (await read()).length === 1);
+  expect(await read()).toEqual([{ reward, rewardSource }]);
+  await one.close();
+  others.pop();
+  await broker.stop();
+});
