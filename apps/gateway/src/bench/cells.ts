@@ -1,4 +1,7 @@
-export const TARGETS = ['direct', 'hindcast', 'portkey'] as const;
+/** What the comparison needs. */
+export const DEFAULT_TARGETS = ['direct', 'hindcast', 'portkey'] as const;
+/** `bare` and `bare-stored`: what the least that a gateway can do costs, without and with storing every answer. */
+export const TARGETS = [...DEFAULT_TARGETS, 'bare', 'bare-stored'] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** Tokens of every answer. */
@@ -39,6 +42,9 @@ export function chosenCells(patterns: readonly string[]): readonly Cell[] {
   };
   return CELLS.filter(isChosen);
 }
+
+/** Requests after which every target has its hot paths compiled; a gateway runs for weeks. */
+export const warmUpRequestsOf = (promptBytes: number): number => (promptBytes > 1 * KB ? 300 : 3_000);
 
 /** Requests of one round: enough for a percentile, and no more than a few seconds. */
 export function requestsOf({ concurrency, paceMs, promptBytes }: Cell): number {

@@ -17,7 +17,7 @@ export interface LoadJob {
   readonly maxMs: number;
 }
 
-export type LoadResult = Omit<Sample, 'cpuMs' | 'natsCpuMs'>;
+export type LoadResult = Omit<Sample, 'cpuMs' | 'natsCpuMs' | 'clientCpuMs' | 'engineCpuMs'>;
 
 const NUMBER_DIGITS = 16;
 const SENTENCE =

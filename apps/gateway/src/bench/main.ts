@@ -2,7 +2,17 @@
 // measured and how. Nothing else should run on the machine.
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { CELLS, TARGETS, cellName, chosenCells, requestsOf, type Cell, type Target } from './cells';
+import {
+  CELLS,
+  DEFAULT_TARGETS,
+  TARGETS,
+  cellName,
+  chosenCells,
+  requestsOf,
+  warmUpRequestsOf,
+  type Cell,
+  type Target,
+} from './cells';
 import { ratios, table, type Row } from './report';
 import { Stage } from './stage';
 import { measured, rounded, type Sample } from './statistics';
@@ -18,7 +28,7 @@ interface Options {
   readonly gatewayNode?: string;
 }
 
-/** Of a soak; the client ends by itself long before. */
+/** Of a soak, and of warming up; the client ends by itself long before. */
 const LONGEST_PART_MS = 600_000;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -46,12 +56,12 @@ function options(): Options {
   return new Command('bench:gateway')
     .description(
       'Requests per second, added latency, CPU and memory of the gateway with capture on, beside the engine alone and ' +
-        '@portkey-ai/gateway, in turn in every round: medians. Run it alone on the machine; all of it takes about ten minutes.',
+        '@portkey-ai/gateway, in turn in every round: medians. Run it alone on the machine; all of it takes about fifteen minutes.',
     )
     .option('--json', 'print one JSON object')
     .option('--rounds <n>', 'rounds', count, 5)
     .option('--requests <n>', 'requests of a cell and round (default: by cell)', count)
-    .option('--targets <list>', `of ${TARGETS.join(',')}`, targets, TARGETS)
+    .option('--targets <list>', `of ${TARGETS.join(',')}`, targets, DEFAULT_TARGETS)
     .option('--cells <list>', `e.g. c16 or c64/stream/1kB,paced (default: all ${CELLS.length})`, cells, CELLS)
     .option('--soak <n>', 'send so many requests to Hindcast only and watch its memory', count)
     .option('--gateway-main <file>', 'another build of the gateway', join(__dirname, '../main.js'))
@@ -127,7 +137,12 @@ async function warmUp(stage: Stage, names: readonly Target[], chosen: readonly C
   for (const promptBytes of sizes)
     for (const stream of [false, true])
       for (const target of names)
-        await stage.measure(target, { concurrency: 16, stream, paceMs: 0, promptBytes }, promptBytes > 1024 ? 48 : 600);
+        await stage.measure(
+          target,
+          { concurrency: 16, stream, paceMs: 0, promptBytes },
+          warmUpRequestsOf(promptBytes),
+          LONGEST_PART_MS,
+        );
 }
 
 /** Half of the requests streamed, 16 at a time; memory at the quarters. */

@@ -42,6 +42,8 @@ const HEADINGS = [
   'p99',
   'CPU ms/req',
   'nats CPU',
+  'client CPU',
+  'engine CPU',
   'failed',
 ] as const;
 
@@ -60,6 +62,8 @@ export function table(rows: readonly Row[]): string {
     row.perTokenDelayMs?.p99 ?? null,
     row.cpuMsPerRequest,
     row.natsCpuMsPerRequest,
+    row.clientCpuMsPerRequest,
+    row.engineCpuMsPerRequest,
     row.failures,
   ]);
   const texts = [HEADINGS, ...lines].map((line) => line.map((value) => (value === null ? '–' : String(value))));

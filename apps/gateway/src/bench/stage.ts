@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buckets } from '@hindcast/contracts';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { BARE_STREAM } from './bare-stream';
 import { ChildProcesses, freePort, listening, messageOf, saidBy } from './child-processes';
 import type { Cell, Target } from './cells';
 import type { LoadJob, LoadResult } from './load-process';
@@ -21,6 +22,8 @@ interface RunningTarget {
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly pid: number;
+  /** It writes to the nats-server. */
+  readonly stores: boolean;
 }
 
 export interface StageOptions {
@@ -39,7 +42,7 @@ export class Stage {
   private readonly running = new Map<Target, RunningTarget>();
   private engine!: ChildProcess;
   private client!: ChildProcess;
-  private nats: { readonly pid: number; readonly connection: NatsConnection } | null = null;
+  private nats: { readonly url: string; readonly pid: number; readonly connection: NatsConnection } | null = null;
 
   private constructor(private readonly options: StageOptions) {}
 
@@ -62,7 +65,7 @@ export class Stage {
 
   /** One cell of one round. */
   async measure(target: Target, cell: Cell, requests: number, maxMs = MAX_ROUND_MS): Promise<Sample> {
-    const { origin, headers, pid } = this.running.get(target)!;
+    const { origin, headers, pid, stores } = this.running.get(target)!;
     this.engine.send({ paced: cell.paceMs > 0 });
     await messageOf(this.engine);
     const job: LoadJob = {
@@ -75,13 +78,12 @@ export class Stage {
       requests,
       maxMs,
     };
-    const natsPid = target === 'hindcast' ? this.nats!.pid : null;
-    const [before, natsBefore] = [usageOf(pid), natsPid === null ? null : usageOf(natsPid)];
+    const meters = [pid, stores ? this.nats!.pid : null, this.client.pid!, this.engine.pid!].map(cpuMeter);
     this.client.send(job);
     const result = await messageOf<LoadResult>(this.client);
     await sleep(SETTLE_MS);
-    const [after, natsAfter] = [usageOf(pid), natsPid === null ? null : usageOf(natsPid)];
-    return { ...result, cpuMs: spent(before, after), natsCpuMs: spent(natsBefore, natsAfter) };
+    const [cpuMs, natsCpuMs, clientCpuMs, engineCpuMs] = meters.map((spent) => spent()) as [Cpu, Cpu, Cpu, Cpu];
+    return { ...result, cpuMs, natsCpuMs, clientCpuMs, engineCpuMs };
   }
 
   rssMb(target: Target): number | null {
@@ -90,7 +92,13 @@ export class Stage {
 
   /** Frees the disk between rounds; the gateway itself has no more use for what it has stored. */
   async dropCaptures(): Promise<void> {
-    if (this.nats) await (await jetstreamManager(this.nats.connection)).streams.purge(`KV_${buckets.captures}`);
+    if (!this.nats) return;
+    const { streams } = await jetstreamManager(this.nats.connection);
+    for (const [target, stream] of [
+      ['hindcast', `KV_${buckets.captures}`],
+      ['bare-stored', BARE_STREAM],
+    ] as const)
+      if (this.running.has(target)) await streams.purge(stream);
   }
 
   /** Counters of the gateway: what became of its answers. */
@@ -114,9 +122,12 @@ export class Stage {
     const { port } = await messageOf<{ port: number }>(this.engine);
     const engineUrl = `http://127.0.0.1:${port}`;
     if (targets.includes('direct'))
-      this.running.set('direct', { origin: engineUrl, headers: {}, pid: this.engine.pid! });
+      this.running.set('direct', { origin: engineUrl, headers: {}, pid: this.engine.pid!, stores: false });
     if (targets.includes('hindcast')) this.running.set('hindcast', await this.startHindcast(engineUrl));
     if (targets.includes('portkey')) this.running.set('portkey', await this.startPortkey(engineUrl));
+    if (targets.includes('bare')) this.running.set('bare', await this.startBare(engineUrl, null));
+    if (targets.includes('bare-stored'))
+      this.running.set('bare-stored', await this.startBare(engineUrl, await this.startNats()));
   }
 
   private async startHindcast(engineUrl: string): Promise<RunningTarget> {
@@ -145,10 +156,20 @@ export class Stage {
     const isStoring = async (): Promise<boolean> =>
       JSON.stringify(await (await fetch(`${origin}/readyz`)).json()).includes('"durability":"');
     while (!(await isStoring())) await sleep(100);
-    return { origin, headers: {}, pid: child.pid! };
+    return { origin, headers: {}, pid: child.pid!, stores: true };
   }
 
+  /** @param natsUrl where it stores every answer; `null`: nowhere */
+  private async startBare(engineUrl: string, natsUrl: string | null): Promise<RunningTarget> {
+    const child = this.children.fork('bare-process.js');
+    child.send({ engineUrl, natsUrl });
+    const { port } = await messageOf<{ port: number }>(child);
+    return { origin: `http://127.0.0.1:${port}`, headers: {}, pid: child.pid!, stores: natsUrl !== null };
+  }
+
+  /** One for all that store; they are measured in turn. */
   private async startNats(): Promise<string> {
+    if (this.nats) return this.nats.url;
     const port = await freePort();
     const config = join(this.folder, 'nats.conf');
     const store = join(this.folder, 'jetstream');
@@ -156,8 +177,9 @@ export class Stage {
     const output = join(this.folder, 'nats.log');
     const child = this.children.spawn(this.options.natsServer, ['-c', config], output);
     await listening(child, output, port);
-    this.nats = { pid: child.pid!, connection: await connect({ servers: `nats://127.0.0.1:${port}` }) };
-    return `nats://127.0.0.1:${port}`;
+    const url = `nats://127.0.0.1:${port}`;
+    this.nats = { url, pid: child.pid!, connection: await connect({ servers: url }) };
+    return url;
   }
 
   private async startPortkey(engineUrl: string): Promise<RunningTarget> {
@@ -168,9 +190,20 @@ export class Stage {
       NODE_ENV: 'production',
     });
     await listening(child, output, port);
-    return { origin: `http://127.0.0.1:${port}`, headers: portkeyHeaders(`${engineUrl}/v1`), pid: child.pid! };
+    const headers = portkeyHeaders(`${engineUrl}/v1`);
+    return { origin: `http://127.0.0.1:${port}`, headers, pid: child.pid!, stores: false };
   }
 }
 
-const spent = (before: ProcessUsage | null, after: ProcessUsage | null): number | null =>
-  before && after ? after.cpuMs - before.cpuMs : null;
+/** Milliseconds; `null` where the system does not say, or there is no such process. */
+type Cpu = number | null;
+
+/** What a process spends from now on. */
+function cpuMeter(pid: number | null): () => Cpu {
+  const usage = (): ProcessUsage | null => (pid === null ? null : usageOf(pid));
+  const before = usage();
+  return () => {
+    const after = usage();
+    return before && after ? after.cpuMs - before.cpuMs : null;
+  };
+}

@@ -12,6 +12,8 @@ const sample = (latencyMs: readonly number[], overrides: Partial<Sample> = {}): 
   tokenDelayMs: [],
   cpuMs: 10 * latencyMs.length,
   natsCpuMs: null,
+  clientCpuMs: null,
+  engineCpuMs: null,
   ...overrides,
 });
 

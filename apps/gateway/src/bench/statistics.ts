@@ -29,6 +29,8 @@ export interface Sample {
   /** CPU of the target's process in the round; `null` where it cannot be read. */
   readonly cpuMs: number | null;
   readonly natsCpuMs: number | null;
+  readonly clientCpuMs: number | null;
+  readonly engineCpuMs: number | null;
 }
 
 export interface Measured {
@@ -40,6 +42,9 @@ export interface Measured {
   readonly perTokenDelayMs: Omit<Percentiles, 'p95'> | null;
   readonly cpuMsPerRequest: number | null;
   readonly natsCpuMsPerRequest: number | null;
+  /** Of the processes that every target has around it. */
+  readonly clientCpuMsPerRequest: number | null;
+  readonly engineCpuMsPerRequest: number | null;
   readonly failures: number;
 }
 
@@ -82,6 +87,8 @@ export function measured(samples: readonly Sample[], direct: readonly Sample[]):
       : null,
     cpuMsPerRequest: perRequest((sample) => sample.cpuMs),
     natsCpuMsPerRequest: perRequest((sample) => sample.natsCpuMs),
+    clientCpuMsPerRequest: perRequest((sample) => sample.clientCpuMs),
+    engineCpuMsPerRequest: perRequest((sample) => sample.engineCpuMs),
     failures: samples.reduce((sum, { failures }) => sum + failures, 0),
   };
 }

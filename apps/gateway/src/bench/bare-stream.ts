@@ -1,0 +1,2 @@
+/** Where the bare proxy stores answers. */
+export const BARE_STREAM = 'BARE';
