@@ -1,1 +1,5 @@
-module.exports = { ...require('../../jest.preset.cjs'), displayName: 'teacher-svc' };
+module.exports = {
+  ...require('../../jest.preset.cjs'),
+  displayName: 'teacher-svc',
+  testEnvironment: '<rootDir>/../../libs/tfjs-onnx/jest-environment.cjs',
+};

@@ -79,7 +79,7 @@ export class TeacherClient {
       prompt_logprobs: scored.topK,
     });
     if (reply.status === 404) throw new ModelMissing(name);
-    const scanned = reply.status === 200 ? scanVllm(reply.body.toString('latin1'), scored) : null;
+    const scanned = reply.status === 200 ? scanVllm(reply.body, scored) : null;
     if (scanned) return scanned;
     const { choices } = this.parsed(reply) as { choices?: unknown };
     const entries = (Array.isArray(choices) ? (choices[0] as { prompt_logprobs?: unknown } | null) : null)

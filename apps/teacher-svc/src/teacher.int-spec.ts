@@ -1,166 +1,47 @@
-import { randomUUID } from 'node:crypto';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
-import {
-  contracts,
-  decodeLogProbs,
-  encodeCapture,
-  messageSchema,
-  type BodyOf,
-  type Capture,
-  type MessageOf,
-} from '@hindcast/contracts';
-import { Buckets, parseConfig, startService, type RunningService } from '@hindcast/platform';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { until } from '../../../libs/platform/src/testing/until';
-import { AppModule } from './app.module';
-import { TeacherConfig } from './config';
-import { HINT_TAG } from './core/hinted-messages';
-import { startFakeEngine, type EngineCall } from './testing/fake-engine';
+import { startFakeEngine, type EngineCall, type EngineScript, type FakeEngine } from './testing/fake-engine';
+import { tokenize, vllmScore, sglangScore, type KnownModel } from './testing/scoring-wire';
+import { logProbsOf, TeacherHarness } from './testing/teacher-harness';
 
-const HINT = 'answer in kilometres';
 const PROMPT = [5, 2, 11];
 const HINTED = [5, 2, 11, 40, 41];
 const RESPONSE = [7, 8, 4];
 const TEACHER = [-0.5, -0.25, -0.125];
+const captured = { promptIds: PROMPT, responseIds: RESPONSE };
 
-let nats: NatsServer;
-let connection: NatsConnection;
-let service: RunningService | undefined;
-let engine: Awaited<ReturnType<typeof startFakeEngine>>;
+const known: KnownModel = {
+  promptIds: PROMPT,
+  hintedIds: HINTED,
+  logProb: (_, position) => TEACHER[position - HINTED.length] ?? -1,
+};
+const serve =
+  (score: EngineScript = (call) => vllmScore(call, known)): EngineScript =>
+  (call) =>
+    call.path === '/tokenize' ? tokenize(call, known) : score(call);
 
-beforeAll(async () => {
-  nats = await startNatsServer();
-  connection = await connect({ servers: nats.url });
-});
-afterAll(async () => {
-  await connection.close();
-  await nats.stop();
-});
+let harness: TeacherHarness;
+const engines: FakeEngine[] = [];
+beforeAll(async () => (harness = await TeacherHarness.start()));
+afterAll(() => harness.stop());
 afterEach(async () => {
-  await service?.close();
-  await engine.stop();
+  await harness.closeService();
+  await Promise.all(engines.splice(0).map((engine) => engine.stop()));
 });
 
-const isHinted = (call: EngineCall): boolean => JSON.stringify(call.body['messages']).includes(HINT_TAG.slice(0, 10));
-const tokenize = (call: EngineCall) => ({
-  json: { count: 3, max_model_len: 512, tokens: isHinted(call) ? HINTED : PROMPT, token_strs: null },
-});
-const entry = (id: number, logprob: number | null) => ({ [id]: { logprob, rank: 1, decoded_token: 'x' } });
-const vllmScore = (logProbs: readonly (number | null)[]) => ({
-  json: {
-    id: 'cmpl-1',
-    object: 'text_completion',
-    choices: [
-      {
-        index: 0,
-        text: '.',
-        finish_reason: 'length',
-        prompt_logprobs: [
-          null,
-          ...HINTED.slice(1).map((id) => entry(id, -1)),
-          ...RESPONSE.map((id, t) => entry(id, logProbs[t]!)),
-        ],
-      },
-    ],
-  },
-});
-
-async function start(
-  script: (call: EngineCall) => { status?: number; json: unknown },
-  env: Record<string, string> = {},
-): Promise<void> {
-  engine = await startFakeEngine(script);
-  const config = parseConfig('teacher-svc', TeacherConfig, {
-    PORT: '0',
-    NATS_URL: nats.url,
-    LOG_LEVEL: 'silent',
-    POLICY_BASE_URL: engine.baseUrl,
-    POLICY_MODEL: 'base',
-    POLICY_API_KEY: 'k',
-    ...env,
-  });
-  service = await startService({
-    app: 'teacher-svc',
-    config,
-    module: AppModule,
-    announce: () => undefined,
-    timing: { retryBaseMs: 20, retryMaxMs: 50, waitMaxMs: 50 },
-  });
+async function startEngine(script: EngineScript): Promise<FakeEngine> {
+  const engine = await startFakeEngine(script);
+  engines.push(engine);
+  return engine;
 }
 
-function capture(turnId: string): Capture {
-  return {
-    header: {
-      turnId,
-      tenant: 'acme',
-      sessionId: null,
-      responseId: 'r1',
-      model: 'base',
-      policyVersion: 0,
-      dialect: 'vllm',
-      messages: [{ role: 'user', content: 'How far is the moon?' }],
-      tools: null,
-      templateArguments: { enable_thinking: false },
-      answer: { role: 'assistant', content: 'Far.' },
-      sampling: {
-        temperature: 1,
-        topP: 1,
-        topK: null,
-        minP: null,
-        presencePenalty: 0,
-        frequencyPenalty: 0,
-        repetitionPenalty: null,
-        seed: null,
-      },
-      finishReason: 'stop',
-      at: 1,
-    },
-    promptIds: Int32Array.from(PROMPT),
-    responseIds: Int32Array.from(RESPONSE),
-    rolloutLogProbs: Float32Array.of(-1, -1, -1),
-  };
+async function start(script: EngineScript, env: Record<string, string> = {}): Promise<FakeEngine> {
+  const engine = await startEngine(script);
+  await harness.startService({ POLICY_BASE_URL: engine.baseUrl, ...env });
+  return engine;
 }
 
-async function scored(options: { stored?: boolean } = {}): Promise<MessageOf<'turnScored'>['body']['teacher']> {
-  const turnId = randomUUID();
-  if (options.stored ?? true)
-    await (await service!.app.get(Buckets).open('captures')).put(turnId, encodeCapture(capture(turnId)));
-  const body: BodyOf<'turnHinted'> = {
-    responseId: 'r1',
-    sessionId: null,
-    policyVersion: 0,
-    evalScore: -1,
-    evalVotes: [],
-    hintVotes: [],
-    rewardSource: 'votes',
-    judgeModel: 'j',
-    promptVersion: 'v',
-    latencyMs: 1,
-    truncated: false,
-    hint: HINT,
-  };
-  await jetstream(connection).publish(
-    contracts.turnHinted.subject,
-    JSON.stringify({ v: 1, turnId, tenant: 'acme', at: 1, body }),
-  );
-  const manager = await jetstreamManager(connection);
-  let found: MessageOf<'turnScored'> | undefined;
-  await until(async () => {
-    const message = (await manager.streams.getMessage('RL', { last_by_subj: contracts.turnScored.subject }))?.json<{
-      turnId: string;
-    }>();
-    if (message?.turnId === turnId) found = messageSchema('turnScored').parse(message);
-    return found !== undefined;
-  });
-  return found!.body.teacher;
-}
-
-it('vllm: scores the sampled ids after the hinted prompt, exactly as the engine gave them', async () => {
-  await start((call) => (call.path === '/tokenize' ? tokenize(call) : vllmScore(TEACHER)));
-  const teacher = await scored();
-  expect(teacher).toMatchObject({ ok: true, model: 'base' });
-  expect([...decodeLogProbs((teacher as Extract<typeof teacher, { ok: true }>).logProbs)]).toEqual(TEACHER);
+it('vllm: scores the sampled ids after the hinted prompt', async () => {
+  const engine = await start(serve());
+  expect(logProbsOf(await harness.score(captured))).toEqual(TEACHER);
   const [plain, , score] = engine.calls;
   expect(plain).toMatchObject({
     path: '/tokenize',
@@ -169,37 +50,39 @@ it('vllm: scores the sampled ids after the hinted prompt, exactly as the engine 
   });
   expect(score).toMatchObject({
     path: '/v1/completions',
-    body: { prompt: [...HINTED, ...RESPONSE], prompt_logprobs: 0, max_tokens: 1 },
+    body: { model: 'base', prompt: [...HINTED, ...RESPONSE], prompt_logprobs: 0, max_tokens: 1 },
   });
 });
 
 it('sglang: asks from the hinted prompt’s last id on and drops that entry', async () => {
-  await start(
-    (call) =>
-      call.path === '/tokenize'
-        ? tokenize(call)
-        : {
-            json: {
-              text: '',
-              meta_info: {
-                id: 'x',
-                prompt_tokens: 8,
-                completion_tokens: 0,
-                input_token_logprobs: [[null, 41, null], ...RESPONSE.map((id, t) => [TEACHER[t]!, id, null])],
-              },
-            },
-          },
+  const engine = await start(
+    serve((call) => sglangScore(call, known)),
     { TEACHER_DIALECT: 'sglang' },
   );
-  const teacher = await scored();
-  expect([...decodeLogProbs((teacher as Extract<typeof teacher, { ok: true }>).logProbs)]).toEqual(TEACHER);
+  expect(logProbsOf(await harness.score(captured))).toEqual(TEACHER);
   expect(engine.calls.at(-1)).toMatchObject({
     path: '/generate',
     body: { logprob_start_len: HINTED.length - 1, input_ids: [...HINTED, ...RESPONSE] },
   });
 });
 
-it.each([
+it('asks nothing about the vocabulary of the policy’s own engine and model', async () => {
+  const engine = await start(serve(), { TEACHER_RECHECK_EVERY: '0' });
+  await harness.score(captured);
+  expect(engine.calls.map(({ path }) => path)).toEqual(['/tokenize', '/tokenize', '/v1/completions']);
+  expect(engine.calls.every(({ body }) => !('prompt' in body) || Array.isArray(body['prompt']))).toBe(true);
+});
+
+const bad = (logProb: number): KnownModel => ({ ...known, logProb: (_, position) => (position === 6 ? logProb : -1) });
+const replaced = (call: EngineCall, what: string | RegExp, by: string) => ({
+  text: vllmScore(call, known).text!.replace(what, by),
+});
+const error = (message: string, status = 400) => ({
+  status,
+  json: { error: { message, type: 'BadRequestError', param: null, code: status } },
+});
+
+it.each<{ name: string; script: EngineScript; reason: string; env?: Record<string, string> }>([
   {
     name: 'a template that gives other prompt ids',
     script: () => ({ json: { tokens: [1, 2, 3] } }),
@@ -207,18 +90,92 @@ it.each([
   },
   {
     name: 'D24: a missing log-prob',
-    script: (call: EngineCall) => (call.path === '/tokenize' ? tokenize(call) : vllmScore([-1, null, -1])),
+    script: serve((call) => replaced(call, '"logprob":-0.25', '"logprob":null')),
     reason: 'non-finite',
   },
   {
+    name: 'D24: NaN, as Python writes it',
+    script: serve((call) => replaced(call, '"logprob":-0.25', '"logprob":NaN')),
+    reason: 'non-finite',
+  },
+  {
+    name: 'D24: −Infinity, as Python writes it',
+    script: serve((call) => replaced(call, '"logprob":-0.25', '"logprob":-Infinity')),
+    reason: 'non-finite',
+  },
+  { name: 'D23: −∞ as −9999', script: serve((call) => vllmScore(call, bad(-Infinity))), reason: 'non-finite' },
+  { name: 'a positive log-prob', script: serve((call) => vllmScore(call, bad(0.5))), reason: 'non-finite' },
+  {
+    name: 'D24: null of an SGLang server',
+    script: serve((call) => sglangScore(call, bad(NaN))),
+    env: { POLICY_DIALECT: 'sglang' },
+    reason: 'non-finite',
+  },
+  {
+    name: 'scores of other ids',
+    script: serve((call) => vllmScore({ ...call, body: { ...call.body, prompt: [...HINTED, 7, 9, 4] } }, known)),
+    reason: 'ids-mismatch',
+  },
+  {
+    name: 'D30: scores under another prompt',
+    script: serve((call) =>
+      vllmScore({ ...call, body: { ...call.body, prompt: [5, 2, 11, 40, 42, ...RESPONSE] } }, known),
+    ),
+    reason: 'ids-mismatch',
+  },
+  {
+    name: 'D25: a list that begins one too late',
+    script: serve((call) => sglangScore({ ...call, body: { ...call.body, logprob_start_len: HINTED.length } }, known)),
+    env: { POLICY_DIALECT: 'sglang' },
+    reason: 'length-mismatch',
+  },
+  {
+    name: 'a list that is too short',
+    script: serve((call) => vllmScore({ ...call, body: { ...call.body, prompt: [...HINTED, 7, 8] } }, known)),
+    reason: 'length-mismatch',
+  },
+  {
+    name: 'too few of the likeliest ids',
+    script: serve((call) => vllmScore({ ...call, body: { ...call.body, prompt_logprobs: 1 } }, known)),
+    env: { TEACHER_TOP_K: '2' },
+    reason: 'length-mismatch',
+  },
+  {
+    name: 'an engine that says so: prompt and answer do not fit',
+    script: serve(() =>
+      error("This model's maximum context length is 7 tokens. However, your request has 8 input tokens."),
+    ),
+    reason: 'too-long',
+  },
+  {
     name: 'a request that the engine refuses',
-    script: (call: EngineCall) =>
-      call.path === '/tokenize' ? tokenize(call) : { status: 400, json: { error: { message: 'too long' } } },
+    script: serve(() => error('Requested prompt logprobs of 9, which is greater than max allowed: 5')),
     reason: 'refused-by-engine',
   },
-])('$name: no teacher, and the reason is said', async ({ script, reason }) => {
-  await start(script);
-  expect(await scored()).toMatchObject({ ok: false, reason });
+  {
+    name: 'a model that the engine does not have',
+    script: serve(() => error('The model `base` does not exist.', 404)),
+    reason: 'refused-by-engine',
+  },
+  { name: 'an answer of another shape', script: serve(() => ({ json: [] })), reason: 'refused-by-engine' },
+])('$name: no teacher, and the reason is said: $reason', async ({ script, reason, env }) => {
+  await start(script, env);
+  expect(await harness.score(captured)).toMatchObject({ ok: false, model: 'base', reason });
+  expect(await harness.metric('teacher_turns_total', `result="${reason}"`)).toBe(1);
+});
+
+it.each([
+  { positions: 9, ok: true, why: 'one position is left for the token that the engine generates' },
+  { positions: 8, ok: false, why: 'none is left' },
+])('5 hinted ids and 3 sampled ones in $positions positions: teacher $ok, $why', async ({ positions, ok }) => {
+  const engine = await start(
+    (call) =>
+      call.path === '/tokenize' ? tokenize(call, { ...known, maxModelLength: positions }) : vllmScore(call, known),
+    { TEACHER_RECHECK_EVERY: '0' },
+  );
+  expect(await harness.score(captured)).toMatchObject(ok ? { ok } : { ok, reason: 'too-long' });
+  // What cannot fit is not asked.
+  expect(engine.calls.filter(({ path }) => path === '/v1/completions')).toHaveLength(ok ? 1 : 0);
 });
 
 it.each([
@@ -227,31 +184,124 @@ it.each([
 ])('D28: two scorings of the same ids that $name raise $alarms alarms; the turn keeps its teacher', async (row) => {
   let scorings = 0;
   await start(
-    (call) => {
-      if (call.path === '/tokenize') return tokenize(call);
+    serve((call) => {
       const change = scorings++ === 0 ? 0 : row.change;
-      return vllmScore(TEACHER.map((logProb) => logProb - change));
-    },
+      return vllmScore(call, { ...known, logProb: (ids, position) => known.logProb(ids, position) - change });
+    }),
     { TEACHER_RECHECK_EVERY: '2' },
   );
-  const teacher = await scored();
-  expect([...decodeLogProbs((teacher as Extract<typeof teacher, { ok: true }>).logProbs)]).toEqual(TEACHER);
-  await scored();
+  expect(logProbsOf(await harness.score(captured))).toEqual(TEACHER);
+  await harness.score(captured);
   expect(scorings).toBe(3);
-  const metrics = await (await fetch(`http://127.0.0.1:${service!.port}/metrics`)).text();
-  const [, alarms] = /teacher_alarms_total\{kind="not-repeatable",.*\} (\d+)/.exec(metrics) ?? [null, '0'];
-  expect(Number(alarms)).toBe(row.alarms);
+  expect(await harness.metric('teacher_alarms_total', 'kind="not-repeatable"')).toBe(row.alarms);
 });
 
 it('a capture that is gone: no teacher', async () => {
-  await start(tokenize);
-  expect(await scored({ stored: false })).toMatchObject({ ok: false, reason: 'capture-missing' });
+  await start(serve());
+  expect(await harness.score(null)).toMatchObject({ ok: false, reason: 'capture-missing' });
 });
 
-it('an engine that is away is waited for; nothing is lost', async () => {
-  let failures = 3;
-  await start((call) =>
-    call.path === '/tokenize' ? (failures-- > 0 ? { status: 503, json: {} } : tokenize(call)) : vllmScore(TEACHER),
+it('says how far the teacher is from the rollout, and how much it read', async () => {
+  await start(serve());
+  await harness.score({ ...captured, rolloutLogProbs: [-1, -1, -1] });
+  expect(await harness.metric('teacher_gap_nats_sum')).toBeCloseTo((0.5 + 0.75 + 0.875) / 3, 6);
+  expect(await harness.metric('teacher_tokens_total', 'kind="prompt"')).toBe(5);
+  expect(await harness.metric('teacher_tokens_total', 'kind="response"')).toBe(3);
+});
+
+it.each([503, 500, 429, 401])(
+  'an engine that answers %i for a while is waited for; nothing is lost',
+  async (status) => {
+    let failures = 6;
+    await start((call) => (call.path === '/tokenize' && failures-- > 0 ? { status, json: {} } : serve()(call)));
+    expect(await harness.score(captured)).toMatchObject({ ok: true });
+  },
+);
+
+it('a turn that the engine fails on while it scores others is given up', async () => {
+  const poison = [66, 66];
+  await start(
+    serve((call) =>
+      (call.body['prompt'] as number[]).includes(66) ? { status: 500, json: {} } : vllmScore(call, known),
+    ),
   );
-  expect(await scored()).toMatchObject({ ok: true });
+  const poisoned = await harness.publish({ ...captured, responseIds: poison });
+  // Nobody else is scored yet: it might be the engine.
+  while ((await harness.metric('teacher_turns_total', 'result="waited"')) < 6) await harness.readiness();
+  await harness.score(captured);
+  expect(await harness.result(poisoned)).toMatchObject({ ok: false, reason: 'refused-by-engine' });
+});
+
+it('a top-K that NATS cannot take is left out; the teacher stays', async () => {
+  const small = await TeacherHarness.start({ maxPayload: 64 * 1024 });
+  const responseIds = Array.from({ length: 1_030 }, (_, i) => 100 + i);
+  const wide: KnownModel = {
+    ...known,
+    maxModelLength: 10_000,
+    logProb: () => -1,
+    ranked: (ids, position) => [[ids[position]!, -1], ...Array.from({ length: 7 }, (_, i) => [i + 9_000, -9] as const)],
+  };
+  const engine = await startEngine((call) =>
+    call.path === '/tokenize' ? tokenize(call, wide) : vllmScore(call, wide),
+  );
+  try {
+    await small.startService({ POLICY_BASE_URL: engine.baseUrl, TEACHER_TOP_K: '8' });
+    const turnId = await small.publish({ promptIds: PROMPT, responseIds });
+    expect(await small.result(turnId)).toMatchObject({ ok: true, topK: null });
+    expect(await small.topKOf(turnId)).toBeNull();
+    expect(await small.metric('teacher_top_k_too_large_total')).toBe(1);
+  } finally {
+    await small.stop();
+  }
+});
+
+describe('several engines', () => {
+  it('another one scores where one is away, and both where both are there', async () => {
+    const first = await startEngine(() => ({ status: 503, json: {} }));
+    const second = await startEngine(serve());
+    await harness.startService({ POLICY_BASE_URL: `${first.baseUrl},${second.baseUrl}` });
+    expect(await harness.score(captured)).toMatchObject({ ok: true });
+    expect(second.calls.length).toBeGreaterThan(0);
+    expect((await harness.readiness()).degraded).toEqual([`teacher: ${first.baseUrl} is away`]);
+  });
+
+  it('turns go to the one that scores fewer', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const first = await startEngine(async (call) => {
+      await held;
+      return serve()(call);
+    });
+    const second = await startEngine(serve());
+    await harness.startService({ POLICY_BASE_URL: `${first.baseUrl},${second.baseUrl}` });
+    const waiting = await harness.publish(captured);
+    while (first.calls.length === 0) await harness.readiness();
+    await harness.score(captured);
+    await harness.score(captured);
+    expect(second.calls.filter(({ path }) => path === '/v1/completions').length).toBeGreaterThanOrEqual(2);
+    release();
+    expect(await harness.result(waiting)).toMatchObject({ ok: true });
+  });
+});
+
+it('scores as many turns at once as TEACHER_CONCURRENCY says, and no more', async () => {
+  let running = 0;
+  let most = 0;
+  let release = (): void => undefined;
+  const full = new Promise<void>((resolve) => (release = resolve));
+  await start(
+    serve(async (call) => {
+      most = Math.max(most, ++running);
+      if (running === 3) release();
+      await full;
+      // A fourth one would come in the meantime.
+      await harness.readiness();
+      running--;
+      return vllmScore(call, known);
+    }),
+    { TEACHER_CONCURRENCY: '3', TEACHER_RECHECK_EVERY: '0' },
+  );
+  const turns = await Promise.all(Array.from({ length: 9 }, () => harness.publish(captured)));
+  for (const turn of turns) expect(await harness.result(turn)).toMatchObject({ ok: true });
+  expect(most).toBe(3);
 });

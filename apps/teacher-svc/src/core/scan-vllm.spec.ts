@@ -12,10 +12,10 @@ const answer = (entries: unknown): string =>
     usage: {},
   });
 const entries = [null, entry(2, -1), entry(7, -0.5), entry(8, -1e-5), entry(9, -0.75)];
-const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
+const bytes = (text: string): Uint8Array => Buffer.from(text);
 
 it('reads what vLLM writes', () => {
-  expect(scanVllm(answer(entries), scored)).toEqual(alignVllm(entries, scored));
+  expect(scanVllm(bytes(answer(entries)), scored)).toEqual(alignVllm(entries, scored));
 });
 
 it.each([
@@ -28,6 +28,13 @@ it.each([
   ['a null entry in the middle', answer(entries.with(3, null))],
   ['another id', answer(entries.with(3, entry(5, -1)))],
   ['another prompt id', answer(entries.with(1, entry(5, -1)))],
+  [
+    'two short lists',
+    answer(entries.slice(0, 3)).replace(
+      '}}],',
+      `}}],"prompt_logprobs":${JSON.stringify([null, ...entries.slice(3)])},`,
+    ),
+  ],
   ['null', answer(entries.with(4, entry(9, null)))],
   ['−9999', answer(entries.with(4, entry(9, -9999)))],
   ['NaN', answer(entries).replace('-0.75', 'NaN')],
@@ -37,7 +44,7 @@ it.each([
   ['no list', answer('none')],
   ['nothing', ''],
 ])('leaves %s to the careful reader', (_, text) => {
-  expect(scanVllm(latin1(text), scored)).toBeNull();
+  expect(scanVllm(bytes(text), scored)).toBeNull();
 });
 
 /** A generator of reproducible numbers in [0, 1). */
@@ -86,6 +93,6 @@ it('agrees with the careful reader on random answers with texts made to mislead'
     } catch {
       // Refused: the scan must not know better.
     }
-    expect(scanVllm(latin1(text), wanted)).toEqual(careful);
+    expect(scanVllm(bytes(text), wanted)).toEqual(careful);
   }
 });

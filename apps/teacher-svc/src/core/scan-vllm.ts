@@ -1,29 +1,41 @@
 import type { ScoredIds } from './align-log-probs';
 import { Positions, type Candidates, type Scores } from './positions';
 
-const LIST = '"prompt_logprobs":[null';
 /**
- * What every candidate of a position begins with. A quotation mark inside a JSON string has a backslash before it, so this cannot stand
- * in the text of a token.
- */
-const MARK = '{"logprob":';
-
-/**
- * Reads the same numbers as `alignVllm` out of the answer's text without parsing it: an answer about 2,000 ids has 2,000 objects with
+ * Reads the same numbers as `alignVllm` out of the answer's bytes without parsing them: an answer about 2,000 ids has 2,000 objects with
  * number-like keys, which cost `JSON.parse` more than all the rest of a turn.
  *
- * @param text the body as Latin-1, a character for each byte: all that is read is ASCII
- * @returns null when the text is not exactly what vLLM writes, or the numbers are not what was asked for; `alignVllm` then says what it is
+ * @param bytes the body, JSON in UTF-8
+ * @returns null when the bytes are not exactly what vLLM writes, or the numbers are not what was asked for; `alignVllm` then says what it is
  */
-export function scanVllm(text: string, scored: ScoredIds): Scores | null {
-  const start = text.indexOf(LIST);
-  if (start < 0 || !text.endsWith('}') || text.includes('"prompt_logprobs":', start + LIST.length)) return null;
+export function scanVllm(bytes: Uint8Array, scored: ScoredIds): Scores | null {
+  const start = find(bytes, LIST, 0);
+  if (start < 0 || bytes[bytes.length - 1] !== CLOSE_BRACE) return null;
   try {
-    return new Scan(text, scored).read(start + LIST.length);
+    return new Scan(bytes, scored).read(start + LIST.length);
   } catch {
     return null;
   }
 }
+
+const codes = (text: string): readonly number[] => Array.from(text, (char) => char.charCodeAt(0));
+
+const LIST = codes('"prompt_logprobs":[null');
+/**
+ * What every candidate of a position begins with. A quotation mark inside a JSON string has a backslash before it, so this cannot stand
+ * in the text of a token.
+ */
+const MARK = codes('{"logprob":');
+/** From one mark to the next at least: `{"logprob":0,"rank":1,"decoded_token":"","1":`. */
+const STRIDE = 45;
+const QUOTE = 34;
+const COMMA = 44;
+const MINUS = 45;
+const POINT = 46;
+const ZERO = 48;
+const COLON = 58;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
 
 class Scan {
   private readonly positions: Positions;
@@ -32,30 +44,37 @@ class Scan {
   private position = 0;
 
   constructor(
-    private readonly text: string,
+    private readonly bytes: Uint8Array,
     private readonly scored: ScoredIds,
   ) {
     this.positions = new Positions(scored.ids.slice(scored.promptLength), scored.topK);
   }
 
   read(from: number): Scores | null {
-    const { text, scored, candidates } = this;
-    for (let mark = text.indexOf(MARK, from); mark >= 0; mark = text.indexOf(MARK, mark + MARK.length)) {
-      const opening = keyStart(text, mark);
-      if (opening < 0) return null;
-      const before = text.charCodeAt(opening - 1);
-      if (before === OPEN_BRACE) {
+    const { bytes, scored, candidates } = this;
+    for (let mark = find(bytes, MARK, from); mark >= 0; mark = find(bytes, MARK, mark + STRIDE)) {
+      const key = keyStart(bytes, mark);
+      if (key < 0) return null;
+      const before = bytes[key - 2];
+      if (before === OPEN_BRACE && this.follows(key - 2)) {
         if (this.position > 0) this.finish();
         candidates.count = 0;
         if (++this.position >= scored.ids.length) return null;
       } else if (before !== COMMA || this.position === 0) return null;
-      candidates.ids[candidates.count] = digits(text, opening + 1);
+      candidates.ids[candidates.count] = digitsAt(bytes, key);
       candidates.logProbs[candidates.count++] =
-        this.position < scored.promptLength ? 0 : numberAt(text, mark + MARK.length);
+        this.position < scored.promptLength ? 0 : numberAt(bytes, mark + MARK.length);
     }
     if (this.position !== scored.ids.length - 1) return null;
-    this.finish();
+    if (this.position > 0) this.finish();
     return this.positions.scores();
+  }
+
+  /** The entry that opens there comes right behind the one before it, `}},{`, or behind the null of the first id. */
+  private follows(opening: number): boolean {
+    const { bytes } = this;
+    if (bytes[opening - 1] !== COMMA) return false;
+    return this.position === 0 || (bytes[opening - 2] === CLOSE_BRACE && bytes[opening - 3] === CLOSE_BRACE);
   }
 
   /** Throws when the position is not exactly about its id. */
@@ -72,32 +91,66 @@ class Scan {
   }
 }
 
-const COLON = 58;
-const QUOTE = 34;
-const COMMA = 44;
-const OPEN_BRACE = 123;
-const ZERO = 48;
-
-/** Where the key of the object at `mark` opens: its quotation mark. −1 when what stands there is no `"<digits>":`. */
-function keyStart(text: string, mark: number): number {
-  if (text.charCodeAt(mark - 1) !== COLON || text.charCodeAt(mark - 2) !== QUOTE) return -1;
-  let at = mark - 3;
-  while (isDigit(text.charCodeAt(at))) at--;
-  return at < mark - 3 && text.charCodeAt(at) === QUOTE ? at : -1;
+/** Where a pattern stands next; its first two characters are the rarest pair of what is searched. */
+function find(bytes: Uint8Array, pattern: readonly number[], from: number): number {
+  const first = pattern[0];
+  const second = pattern[1];
+  const last = bytes.length - pattern.length;
+  for (let at = from; at <= last; at++) {
+    if (bytes[at] !== first || bytes[at + 1] !== second) continue;
+    let matched = 2;
+    while (matched < pattern.length && bytes[at + matched] === pattern[matched]) matched++;
+    if (matched === pattern.length) return at;
+  }
+  return -1;
 }
 
-function digits(text: string, from: number): number {
+/** Where the digits of the key of the object at `mark` begin. −1 when what stands there is no `"<digits>":`. */
+function keyStart(bytes: Uint8Array, mark: number): number {
+  if (bytes[mark - 1] !== COLON || bytes[mark - 2] !== QUOTE) return -1;
+  let at = mark - 3;
+  while (isDigit(bytes[at])) at--;
+  return at < mark - 3 && bytes[at] === QUOTE ? at + 1 : -1;
+}
+
+function digitsAt(bytes: Uint8Array, from: number): number {
   let value = 0;
-  for (let at = from, code = text.charCodeAt(at); isDigit(code); code = text.charCodeAt(++at))
-    value = value * 10 + code - ZERO;
+  for (let at = from; isDigit(bytes[at]); at++) value = value * 10 + bytes[at]! - ZERO;
   return value;
 }
 
-/** The number up to the next comma; NaN when it is none. */
-function numberAt(text: string, from: number): number {
-  const end = text.indexOf(',', from);
-  const written = text.slice(from, end);
-  return end > from && /^-?\d/.test(written) ? Number(written) : NaN;
+/**
+ * The number up to the next comma, right to the last bit as a float32; NaN when it is none. Its digits are added up, which is off by a few
+ * parts in 10^16. Engines write float32s, so the sum lies next to one; where it does not, or has an exponent, `Number` decides.
+ */
+function numberAt(bytes: Uint8Array, from: number): number {
+  const sign = bytes[from] === MINUS ? -1 : 1;
+  let at = sign < 0 ? from + 1 : from;
+  const digitsFrom = at;
+  let value = 0;
+  let point = -1;
+  for (let code = bytes[at]; code !== COMMA; code = bytes[++at]) {
+    if (isDigit(code)) value = value * 10 + code! - ZERO;
+    else if (code === POINT && point < 0) point = at;
+    else return writtenNumber(bytes, from);
+  }
+  const decimals = point < 0 ? 0 : at - point - 1;
+  if (at === digitsFrom || point === digitsFrom || decimals >= POWERS.length) return writtenNumber(bytes, from);
+  value /= POWERS[decimals]!;
+  const rounded = Math.fround(value);
+  return Math.abs(value - rounded) <= value * NEXT_TO_FLOAT32 ? sign * rounded : writtenNumber(bytes, from);
 }
 
-const isDigit = (code: number): boolean => code >= ZERO && code < ZERO + 10;
+/** Far more than the sum is off by, far less than half the distance of two float32s, relative. */
+const NEXT_TO_FLOAT32 = 1e-9;
+/** 10^n, each exact. */
+const POWERS = Array.from({ length: 20 }, (_, n) => Number(`1e${n}`));
+
+function writtenNumber(bytes: Uint8Array, from: number): number {
+  let text = '';
+  for (let at = from; at < bytes.length && bytes[at] !== COMMA && text.length < 40; at++)
+    text += String.fromCharCode(bytes[at]!);
+  return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text) ? Number(text) : NaN;
+}
+
+const isDigit = (code: number | undefined): boolean => code !== undefined && code >= ZERO && code < ZERO + 10;
