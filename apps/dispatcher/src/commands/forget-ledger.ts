@@ -1,0 +1,236 @@
+import { HindcastError, type Method } from '@hindcast/contracts';
+import type { Database } from '../database';
+import { Prisma } from '../generated/client';
+import { FORGOTTEN, forgottenTurn } from './core/forgotten-turn';
+import { descendants } from './core/lineage';
+import type { ForgetTarget } from './forget-target';
+
+/** Turns whose rows are changed in one transaction. */
+const CHUNK = 200;
+
+export interface LedgerCounts {
+  turns: number;
+  votes: number;
+  decisions: number;
+  recordings: number;
+  heldTurns: number;
+  samples: number;
+  outbox: number;
+  deadLetters: number;
+  sessions: number;
+  sessionOutcomes: number;
+}
+
+export interface Lineage {
+  /** Versions that a step made of these turns, refused ones included. */
+  readonly versions: readonly { readonly version: number; readonly state: string | null }[];
+  /** Later versions whose weights come from them. */
+  readonly inheritedBy: readonly number[];
+  /** Samples that the trainer may hold: published, neither trained nor refused. */
+  readonly atTrainer: number;
+}
+
+type Transaction = Prisma.TransactionClient;
+
+/** Adds the target's turns, and the sessions that have no other turns, to the target. */
+export async function findTurns(database: Database, target: ForgetTarget): Promise<void> {
+  const { selector, tenant } = target;
+  const where: Prisma.TurnWhereInput = {
+    ...(tenant === null ? {} : { tenant }),
+    ...(selector === 'session' && { sessionId: { in: [...target.sessionIds] } }),
+    ...(selector === 'user' && { userId: { in: [...target.userIds] } }),
+    ...(selector === 'turn' && { id: { in: [...target.turnIds] } }),
+  };
+  const turns = await database.run((prisma) => prisma.turn.findMany({ where, select: { id: true, sessionId: true } }));
+  // Whoever names a tenant is not to reach another one's turn by its id.
+  if (selector === 'turn' && tenant !== null && turns.length === 0) await assertUnknown(database, target);
+  for (const { id } of turns) target.turnIds.add(id);
+  const sessionIds = [...new Set(turns.flatMap((turn) => turn.sessionId ?? []))];
+  const ids = [...target.turnIds];
+  const whole = await database.run(
+    (prisma) => prisma.$queryRaw<{ id: string }[]>`
+      SELECT s.id FROM unnest(${sessionIds}::text[]) s(id)
+      WHERE NOT EXISTS (SELECT FROM turns t WHERE t."sessionId" = s.id AND t.id <> ALL (${ids}::text[]))`,
+  );
+  for (const { id } of whole) target.sessionIds.add(id);
+  if (selector !== 'tenant') return;
+  const own = await database.run((prisma) =>
+    prisma.session.findMany({ where: { tenant: tenant! }, select: { id: true } }),
+  );
+  for (const { id } of own) target.sessionIds.add(id);
+}
+
+async function assertUnknown(database: Database, { turnIds, tenant }: ForgetTarget): Promise<void> {
+  const other = await database.run((prisma) => prisma.turn.findFirst({ where: { id: { in: [...turnIds] } } }));
+  if (other) throw new HindcastError('turn-not-found', `tenant ${tenant} has no such turn`);
+}
+
+/** What was, and may still be, trained on the turns. */
+export async function lineageOf(database: Database, turnIds: readonly string[]): Promise<Lineage> {
+  const [direct, steps, atTrainer] = await database.run(async (prisma) => [
+    await prisma.$queryRaw<{ version: number; state: string | null }[]>`
+      SELECT s.version, v.state::text FROM steps s LEFT JOIN policy_versions v USING (version)
+      WHERE s."turnIds" && ${turnIds}::text[] ORDER BY s.version`,
+    await prisma.step.findMany({ select: { version: true, parent: true } }),
+    await prisma.$queryRaw<{ count: bigint }[]>`
+      SELECT count(*) FROM samples JOIN outbox USING ("turnId")
+      WHERE samples."turnId" = ANY (${turnIds}::text[]) AND state = 'ready' AND "sentAt" IS NOT NULL`,
+  ]);
+  const versions = direct.map(({ version }) => version);
+  return { versions: direct, inheritedBy: descendants(steps, versions), atTrainer: Number(atTrainer[0]!.count) };
+}
+
+/** How many rows there are, without a change. */
+export async function countRows(database: Database, target: ForgetTarget): Promise<LedgerCounts> {
+  const turnIds = [...target.turnIds];
+  const where = { turnId: { in: turnIds } };
+  const sessionIds = [...target.sessionIds];
+  return database.run(async (prisma) => {
+    const turns = await prisma.turn.findMany({ where: { id: { in: turnIds } } });
+    return {
+      turns: turns.filter((turn) => forgottenTurn(turn) !== null).length,
+      votes: await prisma.vote.count({ where }),
+      decisions: await prisma.decision.count({ where: { ...where, OR: TEXTS_OF_DECISION } }),
+      recordings: await prisma.recording.count({ where }),
+      heldTurns: await prisma.heldTurn.count({ where }),
+      samples: await prisma.sample.count({ where: { ...where, state: 'ready' } }),
+      outbox: await prisma.outboxEntry.count({ where }),
+      deadLetters: await prisma.deadLetter.count({ where }),
+      sessions: await prisma.session.count({ where: { id: { in: sessionIds } } }),
+      sessionOutcomes: await prisma.sessionOutcome.count({ where: { sessionId: { in: sessionIds } } }),
+    };
+  });
+}
+
+const TEXTS_OF_DECISION: Prisma.DecisionWhereInput[] = [{ hint: { not: null } }, { verdicts: { not: Prisma.AnyNull } }];
+
+/** Deletes what the rows say; what the books and the lineage need stays. Done twice, it finds nothing the second time. */
+export async function forgetRows(
+  database: Database,
+  target: ForgetTarget,
+  method: Method,
+  onDone: (turns: number) => void,
+): Promise<LedgerCounts> {
+  const total: LedgerCounts = { ...NOTHING };
+  // In one order everywhere, so that two writers do not wait for each other in a circle.
+  const left = [...target.turnIds].sort();
+  while (left.length > 0) {
+    const ids = left.splice(0, CHUNK);
+    const { counts, moved } = await database.run((prisma) =>
+      prisma.$transaction((transaction) => forgetChunk(transaction, ids, method), { timeout: 30_000 }),
+    );
+    for (const name of Object.keys(total) as (keyof LedgerCounts)[]) total[name] += counts[name];
+    onDone(ids.length - moved.length);
+    // Somebody else has written them since they were read.
+    left.unshift(...moved);
+  }
+  const sessionIds = [...target.sessionIds];
+  await database.run(async (prisma) => {
+    total.sessions += await prisma.$executeRaw`
+      DELETE FROM sessions s WHERE s.id = ANY (${sessionIds}::text[])
+        AND NOT EXISTS (SELECT FROM turns t WHERE t."sessionId" = s.id)`;
+    total.sessionOutcomes += await prisma.$executeRaw`
+      DELETE FROM session_outcomes o WHERE o."sessionId" = ANY (${sessionIds}::text[])
+        AND NOT EXISTS (SELECT FROM turns t WHERE t."sessionId" = o."sessionId")`;
+  });
+  return total;
+}
+
+export const NOTHING: Readonly<LedgerCounts> = {
+  turns: 0,
+  votes: 0,
+  decisions: 0,
+  recordings: 0,
+  heldTurns: 0,
+  samples: 0,
+  outbox: 0,
+  deadLetters: 0,
+  sessions: 0,
+  sessionOutcomes: 0,
+};
+
+async function forgetChunk(
+  transaction: Transaction,
+  ids: readonly string[],
+  method: Method,
+): Promise<{ counts: LedgerCounts; moved: string[] }> {
+  const before = await transaction.turn.findMany({ where: { id: { in: [...ids] } } });
+  const changed = before.map(forgottenTurn).filter((turn) => turn !== null);
+  const json = JSON.stringify(changed);
+  const stored = await transaction.$queryRaw<{ id: string }[]>`
+    UPDATE turns SET "responseId" = NULL, "sessionId" = NULL, "userId" = NULL, "closedDetail" = NULL, closed = new.closed,
+      decided = new.decided, "decidedReason" = new."decidedReason", refused = new.refused, ending = new.ending,
+      "case" = new."case", reason = new.reason, revision = new.revision, "updatedAt" = now()
+    FROM jsonb_populate_recordset(NULL::turns, ${json}::jsonb) new
+    WHERE turns.id = new.id AND turns.revision = new.revision - 1
+    RETURNING turns.id`;
+  const isStored = new Set(stored.map(({ id }) => id));
+  const moved = changed.filter(({ id }) => !isStored.has(id)).map(({ id }) => id);
+  const turnIds = ids.filter((id) => !moved.includes(id));
+  const where = { turnId: { in: turnIds } };
+  const decided = changed.filter((turn) => isStored.has(turn.id) && turn.decidedReason === FORGOTTEN);
+  await transaction.decision.createMany({
+    data: decided.map(({ id }) => ({ turnId: id, case: 'drop' as const, reason: FORGOTTEN, method })),
+    skipDuplicates: true,
+  });
+  await transaction.sample.updateMany({ where, data: { refusedDetail: null } });
+  return {
+    moved,
+    counts: {
+      ...NOTHING,
+      turns: stored.length,
+      votes: (await transaction.vote.deleteMany({ where })).count,
+      decisions: (
+        await transaction.decision.updateMany({
+          where: { ...where, OR: TEXTS_OF_DECISION },
+          data: { hint: null, verdicts: Prisma.DbNull },
+        })
+      ).count,
+      recordings: (await transaction.recording.deleteMany({ where })).count,
+      heldTurns: (await transaction.heldTurn.deleteMany({ where })).count,
+      samples: (
+        await transaction.sample.updateMany({
+          where: { ...where, state: 'ready' },
+          data: { state: 'refused', refusedReason: FORGOTTEN, endedAt: new Date() },
+        })
+      ).count,
+      outbox: (await transaction.outboxEntry.deleteMany({ where })).count,
+      deadLetters: (await transaction.deadLetter.deleteMany({ where })).count,
+    },
+  };
+}
+
+/** Writes down that something was forgotten, and nothing of what it was. */
+export async function storeTombstone(
+  database: Database,
+  { selector, hash, tenant }: ForgetTarget,
+  deleted: object,
+  versions: readonly number[],
+): Promise<void> {
+  await database.run((prisma) =>
+    prisma.forgotten.create({
+      data: {
+        selector,
+        selectorHash: hash,
+        tenant: tenant ?? '',
+        deleted: deleted as Prisma.InputJsonObject,
+        versions: [...versions],
+      },
+    }),
+  );
+}
+
+export interface Tombstone {
+  readonly at: Date;
+  readonly versions: readonly number[];
+}
+
+/** What was forgotten by the same request before. */
+export const tombstonesOf = (database: Database, { selector, hash }: ForgetTarget): Promise<Tombstone[]> =>
+  database.run((prisma) =>
+    prisma.forgotten.findMany({
+      where: { selector, selectorHash: hash },
+      select: { at: true, versions: true },
+      orderBy: { id: 'asc' },
+    }),
+  );
