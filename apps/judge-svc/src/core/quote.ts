@@ -20,11 +20,11 @@ const HALF_CHARACTER = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[
  * zero-width spaces, marks and overrides of direction, invisible operators, fillers. Joiners stay: emoji and Persian need them.
  */
 const INVISIBLE =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]/g;
+  /[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb](?<![\t\n\r\p{Join_Control}\p{Variation_Selector}\u{e0000}-\u{e007f}])/gu;
 /** Tags spell hidden ASCII; they stay where they spell a flag (🏴󠁧󠁢󠁳󠁣󠁴󠁿). */
 const TAGS = /(\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\u{e0000}-\u{e007f}]+/gu;
 /** One selector varies a character; a row of them spells hidden bytes. */
-const SELECTORS = /([\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]+/gu;
+const SELECTORS = /(\p{Variation_Selector})\p{Variation_Selector}+/gu;
 /** Control tokens of chat templates that are no words of their own: matched as a tokenizer matches them, to the letter. */
 const ANGLE_TOKEN = /<(?=\/?(?:s|bos|eos|pad|unk|mask|start_of_turn|end_of_turn)>|\/?<?\/?SYS>>|[|｜])/g;
 const SQUARE_TOKEN =
