@@ -48,7 +48,10 @@ export function completionLogProbs(
   return { shape, endOffset };
 }
 
-/** `prompt_logprobs`: null for the first token, then by id the token itself and the `count` likeliest ones. */
+/**
+ * `prompt_logprobs`: null for the first token, then by id the token itself and the `count` likeliest ones. A token that is among them has
+ * its rank there, so that the ranks 1 to `count` occur once each also where tokens are equally likely.
+ */
 export function promptLogProbs(text: TokenText, scores: readonly TokenScore[], count: number): (object | null)[] {
   const entry = ({ logProb }: RankedToken, rank: number, id: number) => ({
     logprob: finite(logProb),
@@ -58,8 +61,8 @@ export function promptLogProbs(text: TokenText, scores: readonly TokenScore[], c
   return [
     null,
     ...scores.map((score) => ({
-      ...Object.fromEntries(score.top.slice(0, count).map((ranked, i) => [ranked.id, entry(ranked, i + 1, ranked.id)])),
       [score.id]: entry(score, score.rank, score.id),
+      ...Object.fromEntries(score.top.slice(0, count).map((ranked, i) => [ranked.id, entry(ranked, i + 1, ranked.id)])),
     })),
   ];
 }
