@@ -62,16 +62,17 @@ describe('what a request says about its reward', () => {
   const chats = engineRoutes.filter(({ enginePath }) => enginePath === '/v1/chat/completions');
 
   describe.each(chats)('$name', ({ path, body }) => {
+    const inHeaders: Record<string, string> = { 'x-session-outcome': 'pending', 'x-session-id': 'h' };
     it.each([
-      { how: 'by header', fields: {}, headers: { 'x-session-outcome': 'pending', 'x-session-id': 'h' } },
-      { how: 'in the body', fields: { session_outcome: 'pending', session_id: 'b' }, headers: {} },
-    ])('marks its turn $how, from the capture to the pair', async ({ fields, headers }) => {
+      { how: 'by header', session: 'h', fields: {}, headers: inHeaders },
+      { how: 'in the body', session: 'b', fields: { session_outcome: 'pending', session_id: 'b' }, headers: {} },
+    ])('marks its turn $how, from the capture to the pair', async ({ session, fields, headers }) => {
       const turnId = await turnOf(await send(path, { ...body, ...fields }, headers));
       expect((await bus.messageOf('turnCaptured', turnId)).body).toMatchObject({
         untrainable: null,
         outcomePending: true,
       });
-      await giveOutcome('x-session-id' in headers ? 'h' : 'b');
+      await giveOutcome(session);
       expect((await bus.messageOf('turnPaired', turnId)).body).toMatchObject({ outcomePending: true, nextState: [] });
     });
 
