@@ -11,10 +11,10 @@ import {
 } from './votes';
 
 describe('vote parsing against the reference vectors', () => {
-  it.each(vectors.parse_eval as [string, Score | null][])('eval %j → %s', (text, score) => {
+  it.each(vectors.parse_eval as [string, Score | null][])('parse_eval: %j → %s', (text, score) => {
     expect(parseEvalVote(text)).toBe(score);
   });
-  it.each(vectors.parse_hint as [string, [-1 | 1 | null, string]][])('hint %j', (text, [score, hint]) => {
+  it.each(vectors.parse_hint as [string, [-1 | 1 | null, string]][])('parse_hint: %j', (text, [score, hint]) => {
     expect(parseHintVote(text)).toEqual({ score, hint });
   });
 });
@@ -81,7 +81,7 @@ describe('a megabyte of garbage is read in one pass', () => {
 });
 
 describe('majorityScore', () => {
-  it.each(vectors.majority as [(Score | null)[], number][])('%j → %d', (votes, score) => {
+  it.each(vectors.majority as [(Score | null)[], number][])('majority: %j → %d', (votes, score) => {
     expect(majorityScore(votes)).toBe(score);
   });
   it('does not depend on the order of the votes', () => {
@@ -91,9 +91,12 @@ describe('majorityScore', () => {
 });
 
 describe('selectHint', () => {
-  it.each(vectors.select_hint as unknown as [ParsedHintVote[], string | null][])('%j → %j', (votes, hint) => {
-    expect(selectHint(votes)).toBe(hint);
-  });
+  it.each(vectors.select_hint as unknown as [ParsedHintVote[], string | null][])(
+    'select_hint: %j → %j',
+    (votes, hint) => {
+      expect(selectHint(votes)).toBe(hint);
+    },
+  );
   it.each([
     { scores: [1, -1, -1], acceptance: 'any' as const, accepted: true, why: 'one positive vote is enough' },
     { scores: [1, -1, -1], acceptance: 'majority' as const, accepted: false, why: 'one of three is no majority' },
@@ -114,7 +117,7 @@ describe('isTrainableScore', () => {
   // The reference's Python values, in order; `True` is deliberately not a score here.
   const values: unknown[] = [1, -1, 1.0, -1.0, 0, 0.0, null, true, 2, '1'];
   it.each(values.map((value, i) => ({ value, reference: vectors.valid_rl[i]![1] })))(
-    '$value',
+    'valid_rl: $value',
     ({ value, reference }) => {
       expect(isTrainableScore(value)).toBe(value === true ? false : reference);
     },

@@ -3,13 +3,13 @@ import vectors from './reference-vectors.json';
 
 describe('against the reference vectors', () => {
   it.each(vectors.append_hint as unknown as [Message[], string, Message[]][])(
-    'hint into %j',
+    'append_hint: into %j',
     (messages, hint, expected) => {
       expect(hintedMessages(messages, hint)).toEqual(expected);
     },
   );
   it.each((vectors.flatten as [unknown, string][]).filter(([content]) => !isPlainObject(content)))(
-    '%j → %j',
+    'flatten: %j → %j',
     (content, text) => {
       expect(flattenContent(content)).toBe(text);
     },

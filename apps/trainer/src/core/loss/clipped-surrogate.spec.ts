@@ -61,7 +61,7 @@ describe('clippedSurrogate', () => {
   it.each([
     { name: 'policy_loss', dualClip: null, expected: reference.policy_loss },
     { name: 'policy_loss_dual_c3', dualClip: 3, expected: reference.policy_loss_dual_c3 },
-  ])("agrees with the reference's $name", ({ dualClip, expected }) => {
+  ])('$name: agrees with the reference', ({ dualClip, expected }) => {
     const { new: logProbs, old, adv } = reference.policy_loss;
     const got = lossOf(logProbs, old, adv, { ...clip, dualClip });
     expected.loss.forEach((loss, t) => expect(got.loss[t]).toBeCloseTo(loss, 5));

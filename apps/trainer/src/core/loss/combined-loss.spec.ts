@@ -95,19 +95,28 @@ describe('combinedLoss', () => {
     vector.grad_wrt_new.forEach((row, i) => row.forEach((gradient, t) => near(got.gradient[i]![t]!, gradient)));
   });
 
-  it.each(['rollout', 'recomputed'] as const)('agrees with the hand-checked reference case, old = %s', (oldName) => {
-    const { inputs, out } = reference.combine_loss;
-    const old = oldName === 'rollout' ? inputs.rollout_logp : inputs.trainer_recomputed_logp;
-    const expected = out[oldName === 'rollout' ? 'use_rollout_logprobs=True' : 'use_rollout_logprobs=False'];
-    const samples = inputs.teacher.map((teacher, i): TestSample => {
-      const weights = { rl: inputs.w_rl, opd: inputs.w_opd };
-      const advantages = combinedAdvantages(inputs.reward[i] as Score, old, teacher, weights);
-      return { logProbs: inputs.new_logp, old, ref: inputs.new_logp, advantages, mask: [1, 1, 1, 1] };
-    });
-    const got = evaluate(samples, summedOverSamples(samples), settings);
-    near(got.loss, expected.loss_sum_over_samples);
-    expected.grad_wrt_new_logp.forEach((row, i) => row.forEach((gradient, t) => near(got.gradient[i]![t]!, gradient)));
-  });
+  it.each(['rollout', 'recomputed'] as const)(
+    "combine_loss: agrees with the reference's hand-checked case, old = %s",
+    (oldName) => {
+      const { inputs, out } = reference.combine_loss;
+      const old = oldName === 'rollout' ? inputs.rollout_logp : inputs.trainer_recomputed_logp;
+      const expected = out[oldName === 'rollout' ? 'use_rollout_logprobs=True' : 'use_rollout_logprobs=False'];
+      const samples = inputs.teacher.map((teacher, i): TestSample => {
+        const weights = { rl: inputs.w_rl, opd: inputs.w_opd };
+        const advantages = combinedAdvantages(inputs.reward[i] as Score, old, teacher, weights);
+        return { logProbs: inputs.new_logp, old, ref: inputs.new_logp, advantages, mask: [1, 1, 1, 1] };
+      });
+      const got = evaluate(samples, summedOverSamples(samples), settings);
+      near(got.loss, expected.loss_sum_over_samples);
+      near(got.policyLoss, expected.metrics.pg_loss);
+      near(got.clipFraction, expected.metrics.pg_clipfrac);
+      near(got.approxKl, expected.metrics.ppo_kl);
+      near(got.klRef, expected.metrics.kl_loss);
+      expected.grad_wrt_new_logp.forEach((row, i) =>
+        row.forEach((gradient, t) => near(got.gradient[i]![t]!, gradient)),
+      );
+    },
+  );
 
   const sample = (over: Partial<TestSample> = {}): TestSample => ({
     logProbs: [-1, -2],

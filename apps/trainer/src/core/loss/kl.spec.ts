@@ -18,7 +18,7 @@ const gradientOf = (logProbs: readonly number[], ref: readonly number[], type: K
 beforeAll(useCpuBackend);
 
 describe('approximateKl', () => {
-  it.each(KL_TYPES)("%s agrees with the reference's approx_kl", (type) => {
+  it.each(KL_TYPES)('approx_kl: %s agrees with the reference', (type) => {
     const { new: logProbs, ref } = reference.approx_kl;
     const got = klOf(logProbs, ref, type);
     reference.approx_kl[type].forEach((kl, t) => expect(got[t]).toBeCloseTo(kl, 5));
