@@ -16,7 +16,7 @@ import { pairedTurn } from './turns';
 
 /** Turns whose three writes are under way at once. */
 const WINDOW = 64;
-const POLL_MS = 50;
+const POLL_MS = 100;
 const PATIENCE_MS = 300_000;
 
 /** How many turns were decided how fast, and what each process spent on one of them. */
@@ -170,7 +170,14 @@ export class Stage {
     const reply = await this.connection!.request(queries.status.subject, JSON.stringify({ tenant: null }), {
       timeout: 10_000,
     });
-    return queries.status.reply.parse(reply.json());
+    const status = queries.status.reply.safeParse(reply.json());
+    if (!status.success) throw new Error(`the ledger does not say how it stands: ${this.lastLines('dispatcher')}`);
+    return status.data;
+  }
+
+  private lastLines(app: string): string {
+    const child = this.children.find(({ name }) => name === app);
+    return child ? readFileSync(child.logFile, 'utf8').slice(-2_000) : '';
   }
 
   /** CPU of every process so far, ms, by name. Empty where /proc does not say. */
