@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ChatTemplate } from './chat-template';
+import { ChatTemplate, type TemplateMessage } from './chat-template';
 import { SEED_DIR } from './testing/models';
+import reference from './testing/reference-messages.json';
 import { temporaryFolder } from './testing/temporary-folder';
 
 const folder = temporaryFolder();
@@ -41,6 +42,23 @@ describe('chat template', () => {
     expect(template.render([])).toMatch(/^plain true$/i);
     expect(template.render([], { tools: [] })).toMatch(/^plain true$/i);
     expect(template.render([], { tools: [{ type: 'function', function: { name: 'add' } }] })).toBe('add');
+  });
+
+  it.each(reference.normalize as unknown as [TemplateMessage[], TemplateMessage[]][])(
+    'normalize: %j → %j',
+    async (messages, normalized) => {
+      const template = await templateOf('{{ messages | tojson }}');
+      expect(JSON.parse(template.render(messages))).toEqual(normalized);
+    },
+  );
+
+  it('leaves the developer to a template that knows the role', async () => {
+    const template = await templateOf(
+      "{% for m in messages %}{% if m.role == 'developer' %}dev{% endif %}{% endfor %}",
+    );
+    expect(template.render([{ role: 'developer', content: 'd' }])).toBe('dev');
+    const seed = await ChatTemplate.load(SEED_DIR);
+    expect(seed.render([{ role: 'developer', content: 'd' }])).toBe(seed.render([{ role: 'system', content: 'd' }]));
   });
 
   it('gives tool-call arguments as values and text parts as one text', async () => {

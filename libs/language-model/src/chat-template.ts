@@ -31,6 +31,7 @@ export class ChatTemplate {
   private constructor(
     private readonly templates: ReadonlyMap<string, Template>,
     private readonly specialTokens: Readonly<Record<string, string>>,
+    private readonly knowsDevelopers: boolean,
   ) {}
 
   static async load(dir: string): Promise<ChatTemplate> {
@@ -51,6 +52,7 @@ export class ChatTemplate {
     return new ChatTemplate(
       new Map(named.map(({ name, template }) => [name, new Template(template)])),
       Object.fromEntries(specialTokens),
+      named.some(({ template }) => template.includes('developer')),
     );
   }
 
@@ -66,7 +68,7 @@ export class ChatTemplate {
     return template.render({
       ...this.specialTokens,
       ...options.templateArguments,
-      messages: messages.map(templateMessage),
+      messages: messages.map((message) => templateMessage(message, this.knowsDevelopers)),
       tools,
       documents: options.templateArguments?.['documents'] ?? null,
       add_generation_prompt: options.addGenerationPrompt ?? true,
@@ -80,13 +82,14 @@ async function readTemplateFile(dir: string): Promise<string | null> {
 }
 
 /**
- * From the OpenAI form to the one that templates are written for, as vLLM does it: text parts become one string, and the
- * JSON text of tool-call arguments becomes the value.
+ * From the OpenAI form to the one that templates are written for, as vLLM does it: text parts become one string, the JSON text of
+ * tool-call arguments becomes the value, and a developer is the system for a template that does not know the role.
  */
-function templateMessage(message: TemplateMessage): TemplateMessage {
-  const { content, tool_calls: toolCalls } = message;
+function templateMessage(message: TemplateMessage, knowsDevelopers: boolean): TemplateMessage {
+  const { role, content, tool_calls: toolCalls } = message;
   return {
     ...message,
+    role: role === 'developer' && !knowsDevelopers ? 'system' : role,
     ...(Array.isArray(content) && content.every(isTextPart) && { content: content.map(({ text }) => text).join('\n') }),
     ...(Array.isArray(toolCalls) && { tool_calls: toolCalls.map(withParsedArguments) }),
   };
