@@ -85,6 +85,17 @@ it('never has more calls in flight than JUDGE_CONCURRENCY', async () => {
   expect(bench.judge.mostAtOnce()).toBeLessThanOrEqual(2);
 });
 
+it('the clock of a vote begins with its slot, not with its turn', async () => {
+  // Three in a row take longer than one may.
+  await bench.start((_call, _n, response) => setTimeout(() => reply(response, '\\boxed{1}'), 1_000), {
+    JUDGE_CONCURRENCY: '1',
+    VOTE_TIMEOUT_MS: '2500',
+    HINT_VOTES: '0',
+  });
+  const { body } = await bench.judged();
+  expect(body.evalVotes.map((vote) => vote.score)).toEqual([1, 1, 1]);
+});
+
 it('takes no more turns than its calls suffice for, so that another process gets its share', async () => {
   const settings = { EVAL_VOTES: '1', HINT_VOTES: '1', JUDGE_CONCURRENCY: '4' };
   await bench.start(() => undefined, settings);
