@@ -37,7 +37,9 @@ export class ErrorReplies {
 
   /** The engine's error with its status, in OpenAI's shape. */
   async passOn({ call, reply, ids }: ErrorTarget, { response, model }: RoutedResponse, bytes: Buffer): Promise<void> {
-    const { status, body } = engineErrorResponse(response.statusCode, this.withoutEngineKey(bytes.toString('utf8')));
+    // Without a byte-order mark, which belongs to no JSON.
+    const text = new TextDecoder().decode(bytes);
+    const { status, body } = engineErrorResponse(response.statusCode, this.withoutEngineKey(text));
     const retryAfter = retryAfterHeader(response.headers['retry-after']);
     if (retryAfter !== null) void reply.header('retry-after', retryAfter);
     this.log.warn('engine.refused', { ...ids, status: response.statusCode, model });

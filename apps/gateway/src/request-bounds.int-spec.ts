@@ -69,6 +69,23 @@ describe('what clients and engines may send', () => {
     },
   );
 
+  it.each(['chat/completions', 'messages', 'responses', 'completions'])(
+    'reads a refusal after a byte-order mark, which goes: %s',
+    async (path) => {
+      const error = { message: 'too long', type: 'invalid_request_error', code: 'context', param: 'messages' };
+      engine.script = ({ response }) => {
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end(`${MARK}${JSON.stringify({ error })}`);
+      };
+      const body = path === 'responses' ? `{"input":${messages}}` : `{"max_tokens":9,"messages":${messages}}`;
+      const response = await post(path, body);
+      const bytes = Buffer.from(await response.arrayBuffer());
+      expect([response.status, bytes.includes(MARK)]).toEqual([400, false]);
+      const said = JSON.parse(bytes.toString()) as { error: object };
+      expect(said.error).toMatchObject(path === 'messages' ? { message: 'too long' } : error);
+    },
+  );
+
   it('reads a stream after a byte-order mark, which stays', async () => {
     engine.script = (call) => {
       call.response.writeHead(200, { 'content-type': 'text/event-stream' });
