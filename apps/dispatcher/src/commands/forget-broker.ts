@@ -1,4 +1,4 @@
-import { TurnId, buckets, contracts, type BucketName } from '@hindcast/contracts';
+import { TurnId, buckets, contractOf, contracts, type BucketName } from '@hindcast/contracts';
 import { WorkerSlots } from '@hindcast/platform';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -68,7 +68,7 @@ export async function forgetMessages(
 export const lastMessage = async (connection: NatsConnection): Promise<number> =>
   (await streamSize(connection, 'RL')).last;
 
-/** Every message id ends in its turn, so the bytes of the messages need not be read. */
+/** The id of a message says of which turn it is, so its bytes need not be read; only what came under another kind of id is. */
 async function turnMessages(
   connection: NatsConnection,
   target: ForgetTarget,
@@ -76,14 +76,20 @@ async function turnMessages(
 ): Promise<number[]> {
   const found: number[] = [];
   for await (const message of storedMessages(connection, 'RL', { headersOnly: true, from })) {
-    const turnId = message.headers?.get('Nats-Msg-Id').split('.').at(-1);
-    if (turnId !== undefined && target.turnIds.has(turnId)) found.push(message.seq);
-    // Some client may have published under an id of its own.
-    else if (!TurnId.safeParse(turnId).success || message.subject === contracts.turnCaptured.subject)
-      if (await isTargets(connection, message.seq, target)) found.push(message.seq);
+    const turnId = turnOf(message.subject, message.headers?.get('Nats-Msg-Id') ?? '');
+    const isOwn = turnId === null ? await isTargets(connection, message.seq, target) : target.turnIds.has(turnId);
+    if (isOwn) found.push(message.seq);
     onRead(1);
   }
   return found;
+}
+
+/** Turn of a message id `<stage>.<turnId>`, also of a replayed message; `null` for any other id. */
+function turnOf(subject: string, messageId: string): string | null {
+  const name = contractOf(subject);
+  const [turnId, stage] = messageId.split('.').reverse();
+  if (name === null || stage !== contracts[name].stage) return null;
+  return TurnId.safeParse(turnId).data ?? null;
 }
 
 async function isTargets(connection: NatsConnection, sequence: number, target: ForgetTarget): Promise<boolean> {
