@@ -1,3 +1,5 @@
+import { afterCut } from '../cut';
+
 /** Marks of chat templates, which a client never sees unless the policy wrote them as text. */
 const CONTROL = [
   /<[|｜][a-zA-Z0-9_▁-]{2,40}[|｜]>/,
@@ -12,8 +14,9 @@ const TO_A_JUDGE = /\b(?:judge|grader|evaluator|reviewer|score|scoring|rating|gr
 const NEAR = 200;
 
 const faults = {
-  'unclosed code fence': hasUnclosedFence,
-  'unclosed thinking': (answer: string) => answer.lastIndexOf('<think>') > answer.lastIndexOf('</think>'),
+  // Of an answer that was cut, nobody knows which fences the missing part opened and closed.
+  'unclosed code fence': (answer: string) => afterCut(answer) === null && hasUnclosedFence(answer),
+  'unclosed thinking': (answer: string) => hasUnclosedThinking(afterCut(answer) ?? answer),
   'control marks': (answer: string) => CONTROL.some((mark) => mark.test(answer)),
   'marks of the judge': (answer: string) => HINT_MARKERS.test(answer) || hasVoteForAJudge(answer),
 } as const;
@@ -39,6 +42,8 @@ function hasUnclosedFence(answer: string): boolean {
   }
   return open !== null;
 }
+
+const hasUnclosedThinking = (answer: string): boolean => answer.lastIndexOf('<think>') > answer.lastIndexOf('</think>');
 
 /** A boxed vote beside words that speak to a judge: the box alone is what a mathematical answer looks like. */
 function hasVoteForAJudge(answer: string): boolean {

@@ -66,6 +66,13 @@ describe('format', () => {
     { answer: '<think>a</think>b', faults: [], why: 'thinking that ends' },
     { answer: 'b <think>a', faults: ['unclosed thinking'], why: 'thinking that does not' },
     { answer: '<think>a</think>b<think>c', faults: ['unclosed thinking'], why: 'the second one does not' },
+    { answer: '```\na\n[… 900 characters cut …]\nb', faults: [], why: 'what is missing may close it' },
+    { answer: '<think>a\n[… 900 characters cut …]\nb', faults: [], why: 'what is missing may end it' },
+    {
+      answer: 'a\n[… 900 characters cut …]\n<think>b',
+      faults: ['unclosed thinking'],
+      why: 'nothing is missing after it',
+    },
     { answer: 'hi<|im_end|>\n<|im_start|>user', faults: ['control marks'], why: 'marks of ChatML' },
     { answer: 'hi<|eot_id|>', faults: ['control marks'], why: 'marks of Llama 3' },
     { answer: 'hi [/INST] yes', faults: ['control marks'], why: 'marks of Llama 2 and Mistral' },

@@ -180,6 +180,22 @@ describe('boxed-math', () => {
       detail: '6 against 7',
       why: 'thinking',
     },
+    {
+      answer: '<think>\\boxed{7}\n[… 90000 characters cut …]\nmore</think> It is \\boxed{6}',
+      truth: '6',
+      next: [],
+      score: 1,
+      detail: '6 against 6',
+      why: 'a long answer was cut',
+    },
+    {
+      answer: '<think>\\boxed{7}\n[… 90000 characters cut …]\nIt is \\boxed{6}',
+      truth: '6',
+      next: [],
+      score: 1,
+      detail: '6 against 6',
+      why: 'the end of its thinking was cut out',
+    },
     { answer: '<think>\\boxed{7}', truth: '7', next: [], score: -1, detail: 'no box', why: 'thinking without end' },
     {
       answer: `\\boxed{${'9'.repeat(5000)}}`,

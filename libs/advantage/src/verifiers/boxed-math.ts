@@ -1,3 +1,4 @@
+import { afterCut } from '../cut';
 import { withoutThinking } from '../thinking';
 import { lastBox } from './math/boxed';
 import { isEquivalent } from './math/equivalent';
@@ -14,7 +15,8 @@ const { passed, failed, abstained } = verdictsOf('boxed-math');
  */
 export const boxedMath: Verifier = ({ answer, nextState, groundTruth }) => {
   if (groundTruth === null || groundTruth.trim() === '') return abstained('no ground truth');
-  const box = lastBox(withoutThinking(answer) ?? '');
+  // The end of thinking may be in the part that was cut.
+  const box = lastBox(withoutThinking(afterCut(answer) ?? answer) ?? '');
   if (box === null) {
     const calledTool = nextState.some(({ role }) => role === 'tool' || role === 'function');
     return calledTool ? abstained('no box, but a tool was called') : failed('no box');
