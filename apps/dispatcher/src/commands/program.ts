@@ -1,12 +1,13 @@
 import { HindcastError } from '@hindcast/contracts';
 import { Command, CommanderError } from 'commander';
 import { deadletters } from './deadletters';
+import { exportCommand } from './export';
 import { forget } from './forget';
 import { replay } from './replay';
 import { Declined, type Terminal } from './terminal';
 
 /** The commands over the ledger; each is an npm script of its own. */
-const commands = [deadletters, replay, forget];
+const commands = [deadletters, replay, exportCommand, forget];
 
 /** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong. */
 const MISUSED = 2;

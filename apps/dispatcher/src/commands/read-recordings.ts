@@ -9,6 +9,8 @@ export interface StoredRecording {
   readonly tenant: string;
   readonly decidedAt: Date;
   readonly recording: Recording;
+  /** Version that was trained on the turn; `null` while none was. */
+  readonly trainedIn: number | null;
   /** The decision that the ledger holds. */
   readonly decided: { readonly case: string; readonly reward: number | null; readonly reason: string | null } | null;
 }
@@ -25,6 +27,7 @@ interface Row {
   readonly decidedCase: string | null;
   readonly decidedReward: number | null;
   readonly decidedReason: string | null;
+  readonly trainedIn: number | null;
 }
 
 /** Rows that are looked at, and bytes that are read, at a time: memory is bounded whatever the sizes are. */
@@ -77,9 +80,9 @@ export async function* recordings(
 }
 
 function storedRecording({ decidedCase, decidedReward: reward, decidedReason: reason, ...row }: Row): StoredRecording {
-  const { seq, tenant, decidedAt, ...texts } = row;
+  const { seq, tenant, decidedAt, trainedIn, ...texts } = row;
   const decided = decidedCase === null ? null : { case: decidedCase, reward, reason };
-  return { seq, tenant, decidedAt, recording: recordingOf(texts), decided };
+  return { seq, tenant, decidedAt, trainedIn, recording: recordingOf(texts), decided };
 }
 
 const page = (database: Database, condition: Prisma.Sql, after: bigint, last: bigint, limit: number): Promise<Row[]> =>
@@ -93,7 +96,7 @@ const page = (database: Database, condition: Prisma.Sql, after: bigint, last: bi
         SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM sized
       )
       SELECT r.seq, r."turnId", r.tenant, r.judged, r.capture, r.feedback, r.circumstances, r."decidedAt",
-        d."case"::text AS "decidedCase", d.reward AS "decidedReward", d.reason AS "decidedReason"
-      FROM recordings r LEFT JOIN decisions d USING ("turnId")
+        d."case"::text AS "decidedCase", d.reward AS "decidedReward", d.reason AS "decidedReason", t."trainedIn"
+      FROM recordings r LEFT JOIN decisions d USING ("turnId") LEFT JOIN turns t ON t.id = r."turnId"
       WHERE r.seq IN (SELECT seq FROM summed WHERE before < ${PAGE_BYTES}) ORDER BY r.seq`,
   );
