@@ -3,11 +3,12 @@ import { Command, CommanderError } from 'commander';
 import { deadletters } from './deadletters';
 import { exportCommand } from './export';
 import { forget } from './forget';
+import { judgeAgreementCommand } from './judge-agreement';
 import { replay } from './replay';
 import { Declined, type Terminal } from './terminal';
 
 /** The commands over the ledger; each is an npm script of its own. */
-const commands = [deadletters, replay, exportCommand, forget];
+const commands = [deadletters, replay, exportCommand, forget, judgeAgreementCommand];
 
 /** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong. */
 const MISUSED = 2;
@@ -19,7 +20,7 @@ const MISUSES: readonly string[] = ['config-invalid', 'invalid-request'];
  * @param args the command's name and its arguments
  */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
-  const program = new Command('hindcast').description('Commands over the ledger of a dispatcher.');
+  const program = new Command('npm run').description('Commands over the ledger of a dispatcher.');
   for (const command of commands) program.addCommand(command(terminal));
   eachCommand(program, (command) => {
     command.exitOverride().configureOutput({
