@@ -226,6 +226,8 @@ describe('a caller’s secrets', () => {
     await chat({ messages: userSays('Hello?', 'Hello there', 'Bad.'), session_done: true });
     await bus.messageOf('turnPaired', turnId);
     await call('POST', `/v1/sessions/${MARK}-session-path/end`);
+    const outcome = await call('POST', `/v1/sessions/${MARK}-session-path/outcome`, { reward: 1 });
+    expect(outcome.status).toBe(200);
     await call('POST', '/v1/feedback', { turn_id: turnId, reward: 1 });
     for (const path of ['/v1/models', '/v1/status', `/v1/turns/${turnId}`, '/v1/nowhere', '/docs/openapi.json'])
       await call('GET', path);
