@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { DependencyUnavailable, HindcastError, type Sample } from '@hindcast/contracts';
+import { DependencyUnavailable, HindcastError, contracts, type Sample } from '@hindcast/contracts';
 import { Bus, Log, Metrics } from '@hindcast/platform';
 import { decideRecording, recordingOf, type RecordingTexts } from './core/recording';
 import { Database, type Statement } from './database';
@@ -66,7 +66,18 @@ export class Outbox implements OnModuleDestroy {
   }
 
   push(decided: DecidedSample): void {
-    if (this.inFlight.size < MAX_FLIGHT) void this.send(decided);
+    if (this.inFlight.size < MAX_FLIGHT) void this.send(decided, (sample) => this.store(sample));
+  }
+
+  /** Made of validated parts a moment ago, so that it need not be read once more; the trainer does. */
+  private store({ turnId, tenant, sample }: DecidedSample): Promise<void> {
+    const { subject, stage } = contracts.sampleReady;
+    const message = JSON.stringify({ v: 1, turnId, tenant, at: Date.now(), body: sample });
+    return this.bus.store(subject, `${stage}.${turnId}`, message);
+  }
+
+  private publish({ turnId, tenant, sample }: DecidedSample): Promise<void> {
+    return this.bus.publish('sampleReady', { turnId, tenant, body: sample });
   }
 
   private async sweep(): Promise<void> {
@@ -86,17 +97,18 @@ export class Outbox implements OnModuleDestroy {
     const { turnId, tenant } = entry;
     if (this.inFlight.has(turnId)) return false;
     const sample = sampleOf(entry);
-    if (sample !== null) return this.send({ turnId, tenant, sample });
+    if (sample !== null) return this.send({ turnId, tenant, sample }, (again) => this.publish(again));
     this.log.error('outbox.no-recording', { turnId });
     await this.refuse(turnId, tenant, 'unpublishable:no-recording');
     return true;
   }
 
   /** False: the broker is away, the entry stays. */
-  private async send({ turnId, tenant, sample }: DecidedSample): Promise<boolean> {
+  private async send(decided: DecidedSample, publish: (sample: DecidedSample) => Promise<void>): Promise<boolean> {
+    const { turnId, tenant } = decided;
     this.inFlight.add(turnId);
     try {
-      await this.bus.publish('sampleReady', { turnId, tenant, body: sample });
+      await publish(decided);
       this.writer.markSent([turnId]);
       this.metrics.counter('samples_published_total', 'Samples that the broker confirmed').inc();
       return true;
