@@ -19,7 +19,7 @@ function weight(piece: string): number {
   const { length } = piece;
   const point = piece.codePointAt(0)!;
   if (point === 0x20) return length === 1 ? 0.25 : 1 + length / 16;
-  if (point >= 0x61 && point <= 0x7a) return length <= 5 ? 1.1 : length <= 9 ? 2 : 0.62 * length;
+  if (point >= 0x61 && point <= 0x7a) return length <= 5 ? 1.1 : length <= 9 ? 2 : 0.82 * length;
   if (point >= 0x41 && point <= 0x5a) return 0.9 * length;
   if (point < 0x80) return 1;
   if (point < 0x400) return 1.3; // Latin with accents, Greek
@@ -33,7 +33,7 @@ function weight(piece: string): number {
 export type Shown = readonly [whole: string] | readonly [head: string, tail: string];
 
 /** Tokens of the mark that `joinCut` puts where the middle was. */
-const CUT_MARK_TOKENS = 16;
+const CUT_MARK_TOKENS = 30;
 
 /**
  * `text` within `budget` tokens: whole, or its two ends of equal share, cut between words.

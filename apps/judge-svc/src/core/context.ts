@@ -27,7 +27,7 @@ const WEIGHTS = { answer: 35, nextState: 35, request: 15, history: 15 } as const
 /** Tokens of a head's random mark with brackets and line ends. */
 const HEAD_TOKENS = 28;
 /** Tokens of a line that says how many messages were left out. */
-const LEFT_OUT_TOKENS = 16;
+const LEFT_OUT_TOKENS = 20;
 /** A message of which less could be shown is left out instead, tokens. */
 const SMALLEST_CUT = 64;
 
