@@ -8,6 +8,7 @@ import { ChunkAssembler } from './core/chunk-assembler';
 import type { StreamFormat } from './core/client-format';
 import { errorWithoutKey } from './core/engine-key';
 import { SseParser, isDone, type SseEvent } from './core/sse-parser';
+import { TokenEvents } from './core/token-events';
 import { engineError } from './engine-client';
 
 /** How long the end of an answer is held back for its capture to be stored. */
@@ -43,6 +44,8 @@ class MalformedStream extends Error {}
 export class AnswerStream {
   private readonly parser = new SseParser();
   private readonly assembler = new ChunkAssembler();
+  /** `null` where every event has to be parsed. */
+  private readonly tokens: TokenEvents | null;
   private held: Uint8Array[] | null = null;
   private holdTimer: NodeJS.Timeout | null = null;
   private holdOver: Promise<void> = Promise.resolve();
@@ -65,7 +68,9 @@ export class AnswerStream {
     private readonly choices: number,
     /** `POLICY_API_KEY`, which no error of the engine shows to the client. */
     private readonly engineKey?: string,
-  ) {}
+  ) {
+    this.tokens = format.tokensLess ? new TokenEvents(format.tokensLess) : null;
+  }
 
   /** The engine has finished the answer; what may still come is its usage and its end mark. */
   get isFinished(): boolean {
@@ -158,7 +163,8 @@ export class AnswerStream {
   private take(event: SseEvent): void {
     // A client reads nothing past these either.
     if (this.isDone || this.reportedError) return;
-    if (event.data === null) return this.takeBlank(event);
+    if (this.hasData && this.takeTokens(event)) return;
+    if (event.dataStart === undefined && event.data === null) return this.takeBlank(event);
     if (isDone(event)) {
       this.isDone = true;
       this.tailTimer ??= setTimeout(this.abandon, TAIL_MS);
@@ -171,9 +177,18 @@ export class AnswerStream {
       return this.takeError(errorWithoutKey(event, this.engineKey));
     this.hasData = true;
     this.assembler.add(chunk);
+    this.tokens?.learn(event);
     const written = this.written(event, chunk);
     if (this.isFinished && !this.held && !this.isHoldSpent) this.startHold();
     this.send(written);
+  }
+
+  private takeTokens(event: SseEvent): boolean {
+    const written = this.tokens?.read(event);
+    if (!written) return false;
+    this.assembler.addTokens(this.tokens!);
+    this.send([written]);
+    return true;
   }
 
   private takeError(event: SseEvent): void {

@@ -52,6 +52,14 @@ export class ChoiceAssembler {
     if (isObject(choice['delta'])) this.addDelta(choice['delta']);
   }
 
+  /** What `add` does for a choice with nothing but these. */
+  addTokens(content: string, ids: readonly number[], logProbs: readonly number[]): void {
+    append((this.responseIds ??= []), ids);
+    append((this.logProbs ??= []), logProbs);
+    this.content += content;
+    this.hasContent = true;
+  }
+
   /** Ids that came all at once, beside the choices. */
   addIds(ids: number[] | null): void {
     this.responseIds ??= ids;

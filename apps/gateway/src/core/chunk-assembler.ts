@@ -1,5 +1,6 @@
 import { completedAnswers, hasSubstance, usageOf, type CompletedAnswer, type Usage } from './answer';
 import { ChoiceAssembler } from './choice-assembler';
+import type { TokenEvent } from './token-events';
 import { choiceIds, extensionIds, promptIdsIn, type Numbers } from './token-ids';
 
 type Json = Record<string, unknown>;
@@ -37,6 +38,12 @@ export class ChunkAssembler {
       if (isObject(choice)) this.addChoice(choice);
   }
 
+  /** The same for an event that was not parsed. */
+  addTokens({ index, content, ids, logProbs }: TokenEvent): void {
+    this.tokensSeen += ids.length;
+    this.choice(index).addTokens(content, ids, logProbs);
+  }
+
   private addChoice(choice: Json): void {
     this.promptIds ??= promptIdsIn({}, choice);
     this.tokensSeen += tokensIn(choice);
@@ -49,8 +56,8 @@ export class ChunkAssembler {
   }
 
   private choice(index: number): ChoiceAssembler {
-    const known = this.choices.get(index) ?? new ChoiceAssembler();
-    this.choices.set(index, known);
+    let known = this.choices.get(index);
+    if (!known) this.choices.set(index, (known = new ChoiceAssembler()));
     return known;
   }
 

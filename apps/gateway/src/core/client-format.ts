@@ -27,6 +27,8 @@ export interface ClientFormat {
 
 /** Writes one streamed answer in the client's format: bytes to send for what the engine sent, each entry one event. */
 export interface StreamFormat {
+  /** Set where an event that holds nothing but tokens goes to the client as it is, less these fields: it need not be parsed. */
+  readonly tokensLess?: AskedFields;
   /** @param chunk the event's data, parsed */
   chunk(event: SseEvent, chunk: Json): readonly Uint8Array[];
   /** The engine reported an error after the answer began. The answer ends with it. */
@@ -50,6 +52,7 @@ export const chatFormat: ClientFormat = {
   error: (_, body) => body,
   whole: (bytes, _, asked) => Buffer.from(stripFields(bytes, asked, false)),
   stream: (asked) => ({
+    tokensLess: asked,
     chunk: (event, chunk) => {
       const raw = stripEvent(event, chunk, asked);
       return raw ? [raw] : [];

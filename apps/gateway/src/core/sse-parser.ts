@@ -12,9 +12,26 @@ export interface SseEvent {
   readonly dataEnd?: number;
 }
 
+/** Decoded only where somebody reads its text. */
+class LineOfData implements SseEvent {
+  readonly event = null;
+  private text: string | null = null;
+
+  constructor(
+    readonly raw: Uint8Array,
+    readonly dataStart: number,
+    readonly dataEnd: number,
+  ) {}
+
+  get data(): string {
+    return (this.text ??= decode(this.raw, this.dataStart, this.dataEnd));
+  }
+}
+
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
+const OPEN_OBJECT = 0x7b;
 const DATA = [0x64, 0x61, 0x74, 0x61, 0x3a] as const;
 const isData = (raw: Uint8Array, at: number): boolean =>
   raw[at] === DATA[0] &&
@@ -109,7 +126,7 @@ export class SseParser {
     const valueStart = lineStart + DATA.length;
     const dataStart = valueStart + (raw[valueStart] === SPACE ? 1 : 0);
     const dataEnd = this.firstLineEnd - start;
-    return { raw, data: decode(raw, dataStart, dataEnd), event: null, dataStart, dataEnd };
+    return new LineOfData(raw, dataStart, dataEnd);
   }
 
   /** What is left when the stream has ended: an event without its blank line, or `null`. */
@@ -144,7 +161,8 @@ class LineEnds {
 }
 
 /** Whether the event is the end mark of an OpenAI stream. */
-export const isDone = (event: SseEvent): boolean => event.data?.trim() === '[DONE]';
+export const isDone = (event: SseEvent): boolean =>
+  (event.dataStart === undefined || event.raw[event.dataStart] !== OPEN_OBJECT) && event.data?.trim() === '[DONE]';
 
 function parseEvent(raw: Uint8Array): SseEvent {
   const dataLines: string[] = [];

@@ -1,0 +1,204 @@
+import { withoutPlaces } from './json-cut';
+import { afterEntries, afterMembers, afterNull, afterNumber, afterString, afterValue } from './json-scan';
+import type { SseEvent } from './sse-parser';
+import type { AskedFields } from './strip-fields';
+
+/** What an event says that says nothing but the next tokens of one choice. Good until the next event is read. */
+export interface TokenEvent {
+  /** Place of the choice in the response. */
+  readonly index: number;
+  readonly content: string;
+  readonly ids: readonly number[];
+  /** Nats; one for each entry of `logprobs.content`. */
+  readonly logProbs: readonly number[];
+}
+
+/** Members before the choices that are the same in all chunks of a stream, and say nothing of the tokens. */
+const HEAD_MEMBERS = new Set(['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier', 'choices']);
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+/** So many digits are a safe integer, and an int32. */
+const MAX_DIGITS = 9;
+/** Streams in another form are not looked at again and again. */
+const MAX_TRIES = 4;
+
+const NAMES = ['index', 'delta', 'logprobs', 'finish_reason', 'token_ids'];
+const [INDEX, DELTA, LOG_PROBS, FINISH_REASON, TOKEN_IDS] = [0, 1, 2, 3, 4];
+const NAME_BYTES = NAMES.map((name) => Buffer.from(name));
+const ALL = (1 << NAMES.length) - 1;
+const CONTENT = Buffer.from('content');
+const LOG_PROB = Buffer.from('logprob');
+
+/**
+ * Reads the events that a stream mostly consists of, those with the text, the ids and the log-probs of the next tokens, in one pass and
+ * without parsing them: they begin like the events before them, and go on in a known form. Any other event, whatever is different
+ * about it, is left to `JSON.parse`; what this reads is what that would have given. It makes nothing anew for an event: there are many.
+ */
+export class TokenEvents implements TokenEvent {
+  index = 0;
+  content = '';
+  readonly ids: number[] = [];
+  readonly logProbs: number[] = [];
+
+  /** How every event begins, up to its first choice; `null` until one was parsed. */
+  private head: Buffer | null = null;
+  private tries = 0;
+  private bytes: Buffer = Buffer.alloc(0);
+  /** The known members so far, a bit for each. */
+  private seen = 0;
+  private hasContent = false;
+  private hasLogProbs = false;
+  private previousEnd = -1;
+  /** Pairs of start and end. */
+  private readonly cuts: number[] = [];
+
+  constructor(private readonly asked: AskedFields) {}
+
+  /** Learns how the stream's events begin from one that was parsed. */
+  learn({ raw, dataStart }: SseEvent): void {
+    if (this.head || dataStart === undefined || this.tries++ >= MAX_TRIES) return;
+    const bytes = bufferOf(raw);
+    let choices = -1;
+    afterMembers(bytes, dataStart, (name, nameEnd, value) => {
+      const member = bytes.toString('latin1', name, nameEnd);
+      if (member === 'choices' && bytes[value] === OPEN_ARRAY) choices = value + 1;
+      return choices < 0 && HEAD_MEMBERS.has(member) ? afterValue(bytes, value) : -1;
+    });
+    // A copy: what the engine sent goes when it is read.
+    if (choices > 0) this.head = Buffer.from(bytes.subarray(0, choices));
+  }
+
+  /** @returns the event without the asked fields; `null` for an event of any other form */
+  read({ raw, dataEnd }: SseEvent): Uint8Array | null {
+    const { head } = this;
+    if (!head || dataEnd === undefined || raw.length <= head.length) return null;
+    const bytes = (this.bytes = bufferOf(raw));
+    if (head.compare(bytes, 0, head.length) !== 0) return null;
+    this.seen = this.ids.length = this.logProbs.length = this.cuts.length = 0;
+    this.hasContent = this.hasLogProbs = false;
+    this.previousEnd = -1;
+    const end = afterMembers(bytes, head.length, this.ofChoice);
+    const isWhole = end === dataEnd - 2 && bytes[end] === CLOSE_ARRAY && bytes[end + 1] === CLOSE_OBJECT;
+    if (!isWhole || this.seen !== ALL || !this.hasContent || !this.hasLogProbs) return null;
+    return withoutPlaces(bytes, joined(this.cuts));
+  }
+
+  private readonly ofChoice = (name: number, nameEnd: number, value: number): number => {
+    const known = this.known(name, nameEnd);
+    const end = known < 0 ? this.other(name, nameEnd, value) : this.member(known, value);
+    if (known === TOKEN_IDS ? this.asked.tokenIds : known === LOG_PROBS && this.asked.logProbs) {
+      // With the comma before it; the first one would go with the one after it.
+      if (this.previousEnd < 0) return -1;
+      this.cuts.push(this.previousEnd, end);
+    }
+    return (this.previousEnd = end);
+  };
+
+  private known(name: number, nameEnd: number): number {
+    for (let known = 0; known < NAME_BYTES.length; known++)
+      if (isAt(this.bytes, name, nameEnd, NAME_BYTES[known]!)) return known;
+    return -1;
+  }
+
+  /** Whatever it is called, it says nothing with `null`. */
+  private other(name: number, nameEnd: number, value: number): number {
+    return isPlain(this.bytes, name, nameEnd) ? afterNull(this.bytes, value) : -1;
+  }
+
+  private member(known: number, value: number): number {
+    const { bytes } = this;
+    const bit = 1 << known;
+    if (this.seen & bit) return -1;
+    this.seen |= bit;
+    if (known === INDEX) return this.atIndex(value);
+    if (known === DELTA) return afterMembers(bytes, value, this.ofDelta);
+    if (known === LOG_PROBS) return afterMembers(bytes, value, this.ofLogProbs);
+    return known === FINISH_REASON ? afterNull(bytes, value) : afterEntries(bytes, value, this.atId);
+  }
+
+  private atIndex(value: number): number {
+    const end = afterWhole(this.bytes, value);
+    if (end > 0) this.index = wholeAt(this.bytes, value, end);
+    return end;
+  }
+
+  private readonly atId = (value: number): number => {
+    const end = afterWhole(this.bytes, value);
+    if (end > 0) this.ids.push(wholeAt(this.bytes, value, end));
+    return end;
+  };
+
+  private readonly ofDelta = (name: number, nameEnd: number, value: number): number => {
+    const { bytes } = this;
+    if (!isAt(bytes, name, nameEnd, CONTENT)) return this.other(name, nameEnd, value);
+    const end = afterString(bytes, value);
+    if (end < 0 || this.hasContent) return -1;
+    this.hasContent = true;
+    this.content = textOf(bytes, value, end);
+    return end;
+  };
+
+  private readonly ofLogProbs = (name: number, nameEnd: number, value: number): number => {
+    const { bytes } = this;
+    if (!isAt(bytes, name, nameEnd, CONTENT)) return isPlain(bytes, name, nameEnd) ? afterValue(bytes, value) : -1;
+    if (this.hasLogProbs) return -1;
+    this.hasLogProbs = true;
+    return afterEntries(bytes, value, this.atEntry);
+  };
+
+  private readonly atEntry = (value: number): number => {
+    const before = this.logProbs.length;
+    const end = afterMembers(this.bytes, value, this.ofEntry);
+    return this.logProbs.length === before + 1 ? end : -1;
+  };
+
+  private readonly ofEntry = (name: number, nameEnd: number, value: number): number => {
+    const { bytes } = this;
+    if (!isAt(bytes, name, nameEnd, LOG_PROB)) return isPlain(bytes, name, nameEnd) ? afterValue(bytes, value) : -1;
+    const end = afterNumber(bytes, value);
+    if (end > 0) this.logProbs.push(Number(bytes.toString('latin1', value, end)));
+    return end;
+  };
+}
+
+/** Neighbours as one: what `cutPlaces` would give. */
+const joined = (places: readonly number[]): readonly number[] =>
+  places.length === 4 && places[1] === places[2] ? [places[0]!, places[3]!] : places;
+
+function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
+  if (end - start !== name.length) return false;
+  for (let index = 0; index < name.length; index++) if (bytes[start + index] !== name[index]) return false;
+  return true;
+}
+
+/** A name as it is written; one with escapes may be any other. */
+function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let position = start; position < end; position++) if (bytes[position] === BACKSLASH) return false;
+  return true;
+}
+
+function afterWhole(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (bytes[end]! >= ZERO && bytes[end]! <= NINE) end++;
+  const digits = end - start;
+  return digits === 0 || digits > MAX_DIGITS || (digits > 1 && bytes[start] === ZERO) ? -1 : end;
+}
+
+function wholeAt(bytes: Uint8Array, start: number, end: number): number {
+  let number = 0;
+  for (let position = start; position < end; position++) number = number * 10 + bytes[position]! - ZERO;
+  return number;
+}
+
+/** @param start of its opening quote */
+function textOf(bytes: Buffer, start: number, end: number): string {
+  if (isPlain(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1);
+  return JSON.parse(bytes.toString('utf8', start, end)) as string;
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
