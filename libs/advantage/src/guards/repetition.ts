@@ -1,5 +1,3 @@
-/** Words in a row that are looked for again. */
-const N = 4;
 /** Fewest n-grams that a share says something about: a short list of alike items is no loop. */
 const MIN_NGRAMS = 50;
 /** Largest share of n-grams that may have occurred before. Prose has below 0.1, tables and code up to about 0.4, a loop above 0.8. */
@@ -23,13 +21,24 @@ export const isRepetitive = (answer: string): boolean =>
  * @returns `null` when the answer is too short to say
  */
 export function repeatedShare(answer: string): number | null {
-  const words = answer.toLowerCase().match(WORD) ?? [];
-  const all = words.length - N + 1;
-  if (all < MIN_NGRAMS) return null;
-  const distinct = new Set<string>();
-  for (let i = 0; i < all; i++) distinct.add(`${words[i]} ${words[i + 1]} ${words[i + 2]} ${words[i + 3]}`);
-  return 1 - distinct.size / all;
+  const words = numbered(answer.toLowerCase().match(WORD) ?? []);
+  const grams = pairs(pairs(words, 1), 2);
+  return grams.length < MIN_NGRAMS ? null : 1 - new Set(grams).size / grams.length;
 }
+
+/** The same number for the same thing, in the order of the first occurrences. */
+function numbered<T>(things: readonly T[]): number[] {
+  const numbers = new Map<T, number>();
+  return things.map((thing) => {
+    const number = numbers.get(thing) ?? numbers.size;
+    if (number === numbers.size) numbers.set(thing, number);
+    return number;
+  });
+}
+
+/** Numbers for the pairs of each element and the one `distance` after it. Two pairs of words, two apart, are a 4-gram. */
+const pairs = (numbers: readonly number[], distance: number): number[] =>
+  numbered(numbers.slice(0, -distance).map((number, i) => number * numbers.length + numbers[i + distance]!));
 
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}`;
 const WORD = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]{1,16}`, 'gu');

@@ -100,8 +100,37 @@ const PIECES = [
   '\ud800',
 ];
 
+/** Those of them that begin something and do not end it: a pattern that backtracks would take them again from every place. */
+const UNFINISHED = [
+  'exit code: ',
+  '<returncode>',
+  'HTTP ',
+  '"status":',
+  '\\boxed{',
+  '\\frac{1}{',
+  '{',
+  '(',
+  '[',
+  '{"a":[',
+  '1,',
+  '1 ',
+  '1 failed, ',
+  'not ok ',
+  '<testsuite ',
+  '=',
+  '\u001b[',
+  '\u001b]',
+  '\n',
+  ' ',
+  '我',
+  '```',
+  '<think>',
+  '</think>',
+  '<|',
+];
+
 describe('hostile texts', () => {
-  it.each(PIECES)('a megabyte of %j is read, and gives verdicts that can be sent', (piece) => {
+  it.each(UNFINISHED)('a megabyte of %j is read, and gives verdicts that can be sent', (piece) => {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
     for (const verdict of verify(VERIFIER_NAMES, turn(text))) expect(verdict.detail.length).toBeLessThanOrEqual(1000);
     guardHits(GUARD_NAMES, text);
