@@ -34,7 +34,7 @@ export class CurrentVersion implements OnModuleDestroy {
 
   /** 0 before the first version. @throws DependencyUnavailable while it is not known: a guess would let stale samples through. */
   value(): number {
-    if (this.version === null) throw new DependencyUnavailable('policy', 'policy/current is not known');
+    if (this.version === null) throw new DependencyUnavailable('policy', 'policy/current is not known', RETRY_MS);
     return this.version;
   }
 
