@@ -295,6 +295,8 @@ describe('pairing, sessions, feedback, versions', () => {
         reason: null,
         policyVersion: 0,
         evalScore: null,
+        reward: null,
+        rewardSource: null,
         hint: null,
         trainedIn: null,
       },
