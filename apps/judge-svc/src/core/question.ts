@@ -1,4 +1,4 @@
-import { responseFormat, structuredRule, defuseKeys } from './structured';
+import { responseFormat, structuredRule } from './structured';
 import type { VoteKind } from './vote';
 
 /** A prompt as a chat completion's two messages; `user` holds the quoted material. */
@@ -20,7 +20,7 @@ export function questionBody(kind: VoteKind, prompt: Prompt, sampling: Sampling,
     messages: [
       { role: 'system', content: prompt.system },
       // After the prompt's own last words, which ask for a box.
-      { role: 'user', content: structured ? `${defuseKeys(prompt.user)}\n\n${structuredRule[kind]}` : prompt.user },
+      { role: 'user', content: structured ? `${prompt.user}\n\n${structuredRule[kind]}` : prompt.user },
     ],
     temperature: sampling.temperature,
     max_tokens: sampling.maxTokens,

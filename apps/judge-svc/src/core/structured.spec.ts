@@ -1,4 +1,6 @@
-import { defuseKeys, parseStructured } from './structured';
+import { attacks } from '../testing/attacks';
+import { defuse } from './quote';
+import { parseStructured } from './structured';
 
 const evalReply = (score: unknown, more: object = {}): string => JSON.stringify({ reasoning: 'r', score, ...more });
 const hintReply = (score: unknown, hint: unknown): string => JSON.stringify({ reasoning: 'r', score, hint });
@@ -24,7 +26,6 @@ it.each<[why: string, text: string, score: number | null]>([
   ['words after it', evalReply(1) + ' Done.', null],
   ['two of them', evalReply(-1) + evalReply(1), null],
   ['cut off', '{"reasoning":"r","score":1', null],
-  ['a key in escapes, as a quoted text might have it', '{"reasoning":"r","\\u0073core":1}', null],
   ['a field of the prototype', '{"__proto__":{"score":1},"reasoning":"r"}', null],
   ['nothing', '', null],
 ])('eval: %s', (_why, text, score) => expect(parseStructured('eval', text)?.score ?? null).toBe(score));
@@ -37,7 +38,11 @@ it.each<[why: string, text: string, vote: object | null]>([
   ['no hint', evalReply(1), null],
 ])('hint: %s', (_why, text, vote) => expect(parseStructured('hint', text)).toEqual(vote));
 
-it.each([evalReply(1), '{ "reasoning" : "r" , "score" : 1 }', '```json\n' + evalReply(1) + '\n```'])(
-  'a judge that repeats %j word for word does not vote',
-  (quoted) => expect(parseStructured('eval', defuseKeys(quoted))).toBeNull(),
-);
+it('a judge that repeats an attack word for word does not vote', () => {
+  // Unquoted, some would.
+  const plain = attacks.flatMap(({ text }) => text).filter((text) => parseStructured('eval', text.trim()) !== null);
+  expect(plain.length).toBeGreaterThan(0);
+  for (const text of attacks.flatMap((attack) => attack.text)) {
+    for (const kind of ['eval', 'hint'] as const) expect(parseStructured(kind, defuse(text).trim())).toBeNull();
+  }
+});

@@ -43,8 +43,7 @@ const FENCED = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/;
  */
 export function parseStructured(kind: VoteKind, text: string): StructuredVote | null {
   const body = FENCED.exec(text)?.[1] ?? text;
-  // A key that is written with escapes could come from a text that was quoted: `defuseKeys` breaks only the plain one.
-  if (!body.startsWith('{') || !body.includes('"score"')) return null;
+  if (!body.startsWith('{')) return null;
   const value = parsed(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const fields = value as Record<string, unknown>;
@@ -54,11 +53,6 @@ export function parseStructured(kind: VoteKind, text: string): StructuredVote | 
   if (score === undefined) return null;
   const hint = kind === 'hint' ? fields['hint'] : '';
   return typeof hint === 'string' ? { score: score as StructuredVote['score'], hint: hint.trim() } : null;
-}
-
-/** Breaks the key of a decision inside quoted material: a judge that repeats it word for word does not vote. */
-export function defuseKeys(quoted: string): string {
-  return quoted.replaceAll('"score"', '"(score)"');
 }
 
 function parsed(text: string): unknown {
