@@ -1,4 +1,5 @@
 import { HindcastError } from '@hindcast/contracts';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { Command } from 'commander';
 import { commandConfig } from './command-config';
 import { decodedPayload, shortenedValue } from './core/payload-view';
@@ -66,10 +67,12 @@ const addChoice = (command: Command): Command =>
 function withBox<T>(
   terminal: Terminal,
   flags: CommonFlags,
-  work: (box: DeadLetterBox, connection: Parameters<Parameters<typeof withBroker>[1]>[0]) => Promise<T>,
+  work: (box: DeadLetterBox, connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
   const { dispatcher } = commandConfig(terminal.env, flags.dataDir);
-  return withBroker(dispatcher.NATS_URL, async (connection) => work(await DeadLetterBox.open(connection), connection));
+  return withBroker(dispatcher.NATS_URL, terminal, async (connection) =>
+    work(await DeadLetterBox.open(connection), connection),
+  );
 }
 
 async function list(terminal: Terminal, flags: CommonFlags & { limit: number }): Promise<void> {

@@ -70,7 +70,7 @@ async function run(terminal: Terminal, flags: Flags): Promise<void> {
     SESSION_SECRET: config.sessionSecret,
     DATA_DIR: config.dispatcher.DATA_DIR,
   });
-  const result = await withBroker(config.dispatcher.NATS_URL, (connection) =>
+  const result = await withBroker(config.dispatcher.NATS_URL, terminal, (connection) =>
     withLedger(config.dispatcher, terminal, async (database) => {
       await find(connection, database, target);
       if (!flags.dryRun) await agreed(terminal, flags, target);

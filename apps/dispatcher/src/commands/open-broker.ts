@@ -1,12 +1,17 @@
 import { HindcastError } from '@hindcast/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Terminal } from './terminal';
 
 /**
  * Runs `work` with a connection to NATS.
  *
  * @throws HindcastError `dependency-unavailable` when no server answers
  */
-export async function withBroker<T>(servers: string, work: (connection: NatsConnection) => Promise<T>): Promise<T> {
+export async function withBroker<T>(
+  servers: string,
+  terminal: Terminal,
+  work: (connection: NatsConnection) => Promise<T>,
+): Promise<T> {
   const connection = await connect({
     servers: servers.split(',').map((server) => server.trim()),
     name: 'hindcast-command',
@@ -23,7 +28,7 @@ export async function withBroker<T>(servers: string, work: (connection: NatsConn
     );
   });
   try {
-    return await work(connection);
+    return await Promise.race([work(connection), terminal.interrupted]);
   } finally {
     await connection.close();
   }

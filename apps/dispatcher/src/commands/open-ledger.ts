@@ -48,10 +48,15 @@ export async function withLedger<T>(
     );
   const database = new Database(config, new CommandLog(terminal));
   try {
-    const isOpen = await Promise.race([database.open().then(() => true), sleep(PATIENCE_MS, false, { ref: false })]);
+    const isOpen = await Promise.race([
+      terminal.interrupted,
+      database.open().then(() => true),
+      sleep(PATIENCE_MS, false, { ref: false }),
+    ]);
     if (!isOpen)
       throw new HindcastError('dependency-unavailable', `the database does not answer within ${PATIENCE_MS / 1000} s`);
-    return await work(database);
+    // Its server is not to be left running by a command that was stopped.
+    return await Promise.race([work(database), terminal.interrupted]);
   } finally {
     await database.onApplicationShutdown();
   }

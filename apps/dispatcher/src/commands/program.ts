@@ -5,12 +5,12 @@ import { exportCommand } from './export';
 import { forget } from './forget';
 import { judgeAgreementCommand } from './judge-agreement';
 import { replay } from './replay';
-import { Declined, type Terminal } from './terminal';
+import { Declined, Interrupted, type Terminal } from './terminal';
 
 /** The commands over the ledger; each is an npm script of its own. */
 const commands = [deadletters, replay, exportCommand, forget, judgeAgreementCommand];
 
-/** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong. */
+/** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong, 130 and 143 interrupted. */
 const MISUSED = 2;
 const MISUSES: readonly string[] = ['config-invalid', 'invalid-request'];
 
@@ -36,6 +36,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
     terminal.say(error instanceof Error ? error.message : String(error));
     if (error instanceof Declined) return 1;
+    if (error instanceof Interrupted) return error.signal === 'SIGINT' ? 130 : 143;
     return error instanceof HindcastError && MISUSES.includes(error.code) ? MISUSED : 1;
   }
 }

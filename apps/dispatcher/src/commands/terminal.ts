@@ -18,11 +18,27 @@ export interface Terminal {
    * @throws HindcastError `invalid-request` where nobody can be asked
    */
   confirm(question: string): Promise<boolean>;
+  /** Rejects with {@link Interrupted} when the person or the system wants the command to end. */
+  readonly interrupted: Promise<never>;
+}
+
+/** The command was asked to end before it was done. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+  constructor(readonly signal: 'SIGINT' | 'SIGTERM') {
+    super('Interrupted.');
+  }
 }
 
 export function processTerminal(env: Readonly<Record<string, string | undefined>>): Terminal {
+  const interrupted = new Promise<never>((_, reject) => {
+    // Once: whoever asks twice does not want to wait for an orderly end.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Interrupted(signal)));
+  });
+  interrupted.catch(() => undefined);
   return {
     env,
+    interrupted,
     print: (text) => void process.stdout.write(`${text}\n`),
     say: (line) => void process.stderr.write(`${line}\n`),
     width: process.stdout.columns ?? 120,
@@ -31,11 +47,12 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
       if (!process.stdin.isTTY)
         throw new HindcastError('invalid-request', `${question} Nobody can be asked here: give --yes`);
       const reader = createInterface({ input: process.stdin, output: process.stderr });
-      try {
-        return /^y(es)?$/i.test((await reader.question(`${question} [y/N] `)).trim());
-      } finally {
-        reader.close();
-      }
+      const given = new Promise<string>((resolve, reject) => {
+        reader.question(`${question} [y/N] `).then(resolve, reject);
+        // Ctrl-C and the end of the input are a no.
+        reader.once('SIGINT', () => reader.close()).once('close', () => resolve(''));
+      });
+      return given.then((answer) => /^y(es)?$/i.test(answer.trim())).finally(() => reader.close());
     },
   };
 }

@@ -21,6 +21,7 @@ export async function run(
     say: (line) => void said.push(line),
     width: 200,
     bars: null,
+    interrupted: new Promise(() => undefined),
     confirm: (question) => {
       said.push(question);
       return answer === null ? Promise.reject(new Error('nobody can be asked')) : Promise.resolve(answer);
