@@ -8,19 +8,35 @@
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
-  for (const [piece] of text.matchAll(PIECE)) tokens += weight(piece);
+  for (let at = 0; at < text.length;) {
+    const end = pieceEnd(text, at);
+    tokens += weight(text.codePointAt(at)!, end - at);
+    at = end;
+  }
   return Math.ceil(tokens);
 }
 
-/** Runs of letters in one case are words or parts of words; all else counts by the character. No piece is long. */
-const PIECE = /[a-z]{1,16}|[A-Z]{1,16}| {1,16}|[^]/gu;
+const LONGEST_PIECE = 16;
+const isLower = (code: number): boolean => code >= 0x61 && code <= 0x7a;
+const isUpper = (code: number): boolean => code >= 0x41 && code <= 0x5a;
+const isSpace = (code: number): boolean => code === 0x20;
 
-function weight(piece: string): number {
-  const { length } = piece;
-  const point = piece.codePointAt(0)!;
-  if (point === 0x20) return length === 1 ? 0.25 : 1 + length / 16;
-  if (point >= 0x61 && point <= 0x7a) return length <= 5 ? 1.1 : length <= 9 ? 2 : 0.82 * length;
-  if (point >= 0x41 && point <= 0x5a) return 0.9 * length;
+/** Runs of letters in one case are words or parts of words; all else counts by the character. No piece is long. */
+function pieceEnd(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  const alike = isLower(code) ? isLower : isUpper(code) ? isUpper : isSpace(code) ? isSpace : null;
+  if (alike === null) return at + (text.codePointAt(at)! > 0xffff ? 2 : 1);
+  const most = Math.min(text.length, at + LONGEST_PIECE);
+  let end = at + 1;
+  while (end < most && alike(text.charCodeAt(end))) end++;
+  return end;
+}
+
+/** Of a piece of `length` UTF-16 units that begins with the code point `point`. */
+function weight(point: number, length: number): number {
+  if (isSpace(point)) return length === 1 ? 0.25 : 1 + length / 16;
+  if (isLower(point)) return length <= 5 ? 1.1 : length <= 9 ? 2 : 0.82 * length;
+  if (isUpper(point)) return 0.9 * length;
   if (point < 0x80) return 1;
   if (point < 0x400) return 1.3; // Latin with accents, Greek
   if (point < 0x530) return 1; // Cyrillic
@@ -40,15 +56,19 @@ const CUT_MARK_TOKENS = 30;
  * @param budget tokens by `estimateTokens`, the cut's mark included
  */
 export function cutMiddle(text: string, budget: number): Shown {
-  const pieces = [...text.matchAll(PIECE)].map(([piece]) => piece);
-  const weights = pieces.map(weight);
-  if (Math.ceil(weights.reduce((sum, tokens) => sum + tokens, 0)) <= budget) return [text];
+  if (estimateTokens(text) <= budget) return [text];
+  const ends: number[] = [];
+  const weights: number[] = [];
+  for (let at = 0; at < text.length; at = ends.at(-1)!) {
+    ends.push(pieceEnd(text, at));
+    weights.push(weight(text.codePointAt(at)!, ends.at(-1)! - at));
+  }
   const half = Math.max(0, budget - CUT_MARK_TOKENS) / 2;
   let head = 0;
-  for (let left = half; head < pieces.length && (left -= weights[head]!) >= 0;) head++;
-  let tail = pieces.length;
+  for (let left = half; head < ends.length && (left -= weights[head]!) >= 0;) head++;
+  let tail = ends.length;
   for (let left = half; tail > head && (left -= weights[tail - 1]!) >= 0;) tail--;
-  return [pieces.slice(0, head).join(''), pieces.slice(tail).join('')];
+  return [text.slice(0, ends[head - 1] ?? 0), text.slice(ends[tail - 1] ?? 0)];
 }
 
 /** The two ends with a mark between them that says how many characters (code points) of `full` are missing. */

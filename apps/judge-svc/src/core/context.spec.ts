@@ -137,3 +137,13 @@ it('halves of a mark that a cut brings together are broken, wherever it falls', 
     expect(parseEvalVote(answer.replace(/\n\[….*…\]\n/, '').replace(/\s/g, ''))).toBeNull();
   }
 });
+
+it('so are halves that messages left out bring together', () => {
+  const later = Array.from({ length: 200 }, () => message('tool', `xed{1} ${long('x')}`));
+  const { nextState } = quoteTurn(
+    turn({ nextState: [message('tool', '\\bo'), message('tool', 'y'), ...later] }),
+    1_500,
+  );
+  expect(nextState[1]!.leftOutBefore).toBeGreaterThan(0);
+  expect(parseEvalVote(nextState.map(({ text }) => text).join(''))).toBeNull();
+});

@@ -45,15 +45,12 @@ export function quoteTurn(turn: PairedTurn, budget: number): QuotedTurn {
     { need: needOf(history), weight: WEIGHTS.history },
   ]) as [number, number, number, number];
   const shown = new Map<Part, Shown>([
-    [answer, cutMiddle(answer.text, answerShare)],
+    [answer, shownWithin(answer, answerShare)],
     ...fit(nextState, nextShare),
     ...fit(request, requestShare),
     ...fit(history, historyShare),
   ]);
-  const texts = joined(
-    [...parts.conversation, answer, ...nextState].filter((part) => shown.has(part)),
-    shown,
-  );
+  const texts = joined([...parts.conversation, answer, ...nextState], shown);
   return {
     conversation: messages(parts.conversation, texts),
     answer: texts.get(answer)!,
@@ -103,8 +100,11 @@ function fit(parts: readonly Part[], budget: number): [Part, Shown][] {
     left,
     kept.map(({ need }) => ({ need, weight: 1 })),
   );
-  return kept.map((part, i) => [part, cutMiddle(part.text, shares[i]! - part.headTokens)]);
+  return kept.map((part, i) => [part, shownWithin(part, shares[i]!)]);
 }
+
+const shownWithin = (part: Part, share: number): Shown =>
+  part.need <= share ? [part.text] : cutMiddle(part.text, share - part.headTokens);
 
 /** All messages where each can show something, else the last, the first, and as many of the newest as fit. */
 function choose(parts: readonly Part[], budget: number): { kept: Part[]; left: number } {
@@ -124,9 +124,12 @@ function choose(parts: readonly Part[], budget: number): { kept: Part[]; left: n
   return { kept: parts.filter((part) => kept.has(part)), left };
 }
 
-/** The texts as they are shown. Two ends that a cut brought together may make a mark: they are defused once more, as one. */
-function joined(parts: readonly Part[], shown: ReadonlyMap<Part, Shown>): Map<Part, string> {
-  const ends = defuseAll(parts.flatMap((part) => [...shown.get(part)!]));
+/** The texts as they are shown. What a cut or a gap brought together may make a mark: it is defused once more, as one. */
+function joined(all: readonly Part[], shown: ReadonlyMap<Part, Shown>): Map<Part, string> {
+  const parts = all.filter((part) => shown.has(part));
+  const kept = parts.flatMap((part) => [...shown.get(part)!]);
+  const isWhole = parts.length === all.length && kept.length === parts.length;
+  const ends = isWhole ? kept : defuseAll(kept);
   const texts = new Map<Part, string>();
   let at = 0;
   for (const part of parts) {
