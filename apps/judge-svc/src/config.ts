@@ -1,5 +1,5 @@
 import { GUARD_NAMES, VERIFIER_NAMES } from '@hindcast/advantage';
-import { commonConfig, secret } from '@hindcast/platform';
+import { baseUrl, commonConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 
 /** `a, b` → `['a', 'b']`, each of `names` at most once. */
@@ -10,7 +10,7 @@ const someOf = <Name extends string>(names: readonly Name[]): z.ZodType<Name[]> 
     .pipe(z.array(z.enum(names as readonly [Name, ...Name[]])));
 
 const JudgeFields = commonConfig(8081).extend({
-  JUDGE_BASE_URL: z.url().default('http://127.0.0.1:8001/v1').describe('OpenAI-compatible judge, with /v1'),
+  JUDGE_BASE_URL: baseUrl.default('http://127.0.0.1:8001/v1').describe('OpenAI-compatible judge, with /v1'),
   JUDGE_MODEL: z.string().min(1).default('demo-judge'),
   JUDGE_API_KEY: secret.optional(),
   HINT_VOTES: z.coerce.number().int().min(0).max(64).default(3).describe('m for hints'),

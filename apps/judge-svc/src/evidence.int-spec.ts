@@ -85,6 +85,7 @@ it.each([
   [{ JUDGE_PRICE_PROMPT: '1' }, /both prices/],
   [{ JUDGE_BUDGET_COST: '1' }, /JUDGE_PRICE_PROMPT/],
   [{ JUDGE_STRUCTURED: 'xml' }, /JUDGE_STRUCTURED/],
+  [{ JUDGE_BASE_URL: 'ftp://judge/v1' }, /JUDGE_BASE_URL/],
 ] as const)('does not start with %j', (env, mistake) => {
   expect(() => parseConfig('judge-svc', JudgeConfig, env)).toThrow(HindcastError);
   expect(() => parseConfig('judge-svc', JudgeConfig, env)).toThrow(mistake);

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { inspect } from 'node:util';
+import { Log } from '@hindcast/platform';
 import { refuse, reply } from './testing/fake-judge';
-import { asksForHint, JudgeBench } from './testing/judge-bench';
+import { asksForHint, JudgeBench, pairedTurn } from './testing/judge-bench';
 
 let bench: JudgeBench;
 beforeAll(async () => {
@@ -212,4 +214,23 @@ it('a service that shuts down gives its turns back instead of deciding them with
   await bench.start((_call, _n, response) => reply(response, '\\boxed{1}'), { EVAL_VOTES: '1', HINT_VOTES: '0' });
   while (bench.count === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(bench.of(turnId)?.body.evalScore).toBe(1);
+});
+
+it('says in its logs what happened, and nothing that anybody wrote', async () => {
+  const lines: unknown[] = [];
+  const levels = (['info', 'warn', 'error'] as const).map((level) =>
+    jest.spyOn(Log.prototype, level).mockImplementation((...line) => void lines.push(line)),
+  );
+  const said = 'PRIVATE';
+  await bench.start(
+    (_call, n, response) => (n % 2 ? refuse(response, 500, {}, said) : reply(response, `${said} \\boxed{1}`)),
+    { VOTE_TIMEOUT_MS: '2000' },
+  );
+  const message = { role: 'user', text: said, toolName: null } as const;
+  await bench.judged(pairedTurn({ answer: said, conversation: [message], nextState: [message] }));
+  const logged = inspect(lines, { depth: 20 });
+  for (const level of levels) level.mockRestore();
+  expect(logged).toContain('turn.judged');
+  expect(logged).not.toContain(said);
+  expect(logged).not.toContain('judge-key');
 });
