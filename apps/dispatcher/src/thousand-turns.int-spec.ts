@@ -200,7 +200,7 @@ test('a thousand turns, with messages twice and in any order and two dispatchers
     expect(sent.length).toBe(again.sample ? 1 : 0);
     expect(sent.map((sample) => JSON.stringify(sample))).toEqual(again.sample ? [JSON.stringify(again.sample)] : []);
   }
-});
+}, 120_000);
 
 function counts(names: readonly string[]): Record<string, number> {
   const found: Record<string, number> = {};
