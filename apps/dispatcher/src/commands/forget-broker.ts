@@ -6,7 +6,9 @@ import { consequenceOf } from '../core/dead-letter';
 import { decodedPayload } from './core/payload-view';
 import { DeadLetterBox, type StoredLetter } from './dead-letter-box';
 import { belongs, type ForgetTarget, type Owner } from './forget-target';
+import { withProgress } from './progress';
 import { jsonOf, storedMessages, streamSize } from './stored-messages';
+import type { Terminal } from './terminal';
 
 /** Requests to the broker at once. */
 const AT_ONCE = 16;
@@ -23,7 +25,7 @@ export interface BrokerStep {
   readonly isDryRun: boolean;
   /** Messages of the stream RL from this sequence on. */
   readonly from: number;
-  readonly onRead: (messages: number) => void;
+  readonly terminal: Terminal;
 }
 
 /**
@@ -45,14 +47,21 @@ export async function forgetMessages(
 ): Promise<BrokerCounts> {
   const manager = await jetstreamManager(connection);
   const slots = new WorkerSlots(AT_ONCE);
-  const erase = (stream: string, sequences: readonly number[]): Promise<unknown> =>
-    Promise.all(sequences.map((sequence) => slots.run(() => eraseMessage(manager, stream, sequence))));
   const found = [
     ...(await turnMessages(connection, target, step)),
     ...(await outcomeMessages(connection, target, step.from)),
   ];
   const letters = await deadLettersOf(connection, target);
-  if (!step.isDryRun) await Promise.all([erase('RL', found), erase('RL_DEAD', letters)]);
+  const all = [
+    ...found.map((sequence) => ['RL', sequence] as const),
+    ...letters.map((sequence) => ['RL_DEAD', sequence] as const),
+  ];
+  if (!step.isDryRun)
+    await withProgress(step.terminal, 'Messages erased', all.length, (onDone) =>
+      Promise.all(
+        all.map(([stream, sequence]) => slots.run(() => eraseMessage(manager, stream, sequence)).then(() => onDone(1))),
+      ),
+    );
   const values = (bucket: BucketName, keys: (turnId: string) => readonly string[]): Promise<number> =>
     forgetValues(manager, bucket, [...target.turnIds].flatMap(keys), step.isDryRun, slots);
   return {
@@ -72,7 +81,19 @@ export const lastMessage = async (connection: NatsConnection): Promise<number> =
 async function turnMessages(
   connection: NatsConnection,
   target: ForgetTarget,
-  { from, onRead }: BrokerStep,
+  { from, terminal }: BrokerStep,
+): Promise<number[]> {
+  const { messages, last } = await streamSize(connection, 'RL');
+  return withProgress(terminal, 'Messages read', Math.min(messages, last - from + 1), (onRead) =>
+    turnMessagesFrom(connection, target, from, onRead),
+  );
+}
+
+async function turnMessagesFrom(
+  connection: NatsConnection,
+  target: ForgetTarget,
+  from: number,
+  onRead: (count: number) => void,
 ): Promise<number[]> {
   const found: number[] = [];
   for await (const message of storedMessages(connection, 'RL', { headersOnly: true, from })) {

@@ -2,11 +2,12 @@ import { HindcastError, type Method } from '@hindcast/contracts';
 import type { Database } from '../database';
 import { Prisma } from '../generated/client';
 import { FORGOTTEN, forgottenTurn } from './core/forgotten-turn';
-import { descendants } from './core/lineage';
 import type { ForgetTarget } from './forget-target';
 
 /** Turns whose rows are changed in one transaction. */
 const CHUNK = 200;
+/** And that are counted at a time. */
+const COUNTED = 5_000;
 
 export interface LedgerCounts {
   turns: number;
@@ -19,15 +20,6 @@ export interface LedgerCounts {
   deadLetters: number;
   sessions: number;
   sessionOutcomes: number;
-}
-
-export interface Lineage {
-  /** Versions that a step made of these turns, refused ones included. */
-  readonly versions: readonly { readonly version: number; readonly state: string | null }[];
-  /** Later versions whose weights come from them. */
-  readonly inheritedBy: readonly number[];
-  /** Samples that the trainer may hold: published, neither trained nor refused. */
-  readonly atTrainer: number;
 }
 
 type Transaction = Prisma.TransactionClient;
@@ -45,19 +37,25 @@ export async function findTurns(database: Database, target: ForgetTarget): Promi
   // Whoever names a tenant is not to reach another one's turn by its id.
   if (selector === 'turn' && tenant !== null && turns.length === 0) await assertUnknown(database, target);
   for (const { id } of turns) target.turnIds.add(id);
+  if (selector === 'tenant') return addSessionsOfTenant(database, target);
+  if (selector === 'session') return;
   const sessionIds = [...new Set(turns.flatMap((turn) => turn.sessionId ?? []))];
   const ids = [...target.turnIds];
   const whole = await database.run(
     (prisma) => prisma.$queryRaw<{ id: string }[]>`
       SELECT s.id FROM unnest(${sessionIds}::text[]) s(id)
-      WHERE NOT EXISTS (SELECT FROM turns t WHERE t."sessionId" = s.id AND t.id <> ALL (${ids}::text[]))`,
+      WHERE NOT EXISTS (SELECT FROM turns t WHERE t."sessionId" = s.id AND t.id NOT IN (SELECT unnest(${ids}::text[])))`,
   );
   for (const { id } of whole) target.sessionIds.add(id);
-  if (selector !== 'tenant') return;
-  const own = await database.run((prisma) =>
-    prisma.session.findMany({ where: { tenant: tenant! }, select: { id: true } }),
+}
+
+async function addSessionsOfTenant(database: Database, { tenant, sessionIds }: ForgetTarget): Promise<void> {
+  const sessions = await database.run(
+    (prisma) =>
+      prisma.$queryRaw<{ id: string }[]>`
+      SELECT id FROM sessions WHERE tenant = ${tenant} UNION SELECT "sessionId" FROM session_outcomes WHERE tenant = ${tenant}`,
   );
-  for (const { id } of own) target.sessionIds.add(id);
+  for (const { id } of sessions) sessionIds.add(id);
 }
 
 async function assertUnknown(database: Database, { turnIds, tenant }: ForgetTarget): Promise<void> {
@@ -65,41 +63,39 @@ async function assertUnknown(database: Database, { turnIds, tenant }: ForgetTarg
   if (other) throw new HindcastError('turn-not-found', `tenant ${tenant} has no such turn`);
 }
 
-/** What was, and may still be, trained on the turns. */
-export async function lineageOf(database: Database, turnIds: readonly string[]): Promise<Lineage> {
-  const [direct, steps, atTrainer] = await database.run(async (prisma) => [
-    await prisma.$queryRaw<{ version: number; state: string | null }[]>`
-      SELECT s.version, v.state::text FROM steps s LEFT JOIN policy_versions v USING (version)
-      WHERE s."turnIds" && ${turnIds}::text[] ORDER BY s.version`,
-    await prisma.step.findMany({ select: { version: true, parent: true } }),
-    await prisma.$queryRaw<{ count: bigint }[]>`
-      SELECT count(*) FROM samples JOIN outbox USING ("turnId")
-      WHERE samples."turnId" = ANY (${turnIds}::text[]) AND state = 'ready' AND "sentAt" IS NOT NULL`,
-  ]);
-  const versions = direct.map(({ version }) => version);
-  return { versions: direct, inheritedBy: descendants(steps, versions), atTrainer: Number(atTrainer[0]!.count) };
-}
-
 /** How many rows there are, without a change. */
 export async function countRows(database: Database, target: ForgetTarget): Promise<LedgerCounts> {
-  const turnIds = [...target.turnIds];
-  const where = { turnId: { in: turnIds } };
+  const total: LedgerCounts = { ...NOTHING };
+  const left = [...target.turnIds];
+  while (left.length > 0) addTo(total, await database.run((prisma) => countChunk(prisma, left.splice(0, COUNTED))));
   const sessionIds = [...target.sessionIds];
-  return database.run(async (prisma) => {
-    const turns = await prisma.turn.findMany({ where: { id: { in: turnIds } } });
-    return {
-      turns: turns.filter((turn) => forgottenTurn(turn) !== null).length,
-      votes: await prisma.vote.count({ where }),
-      decisions: await prisma.decision.count({ where: { ...where, OR: TEXTS_OF_DECISION } }),
-      recordings: await prisma.recording.count({ where }),
-      heldTurns: await prisma.heldTurn.count({ where }),
-      samples: await prisma.sample.count({ where: { ...where, state: 'ready' } }),
-      outbox: await prisma.outboxEntry.count({ where }),
-      deadLetters: await prisma.deadLetter.count({ where }),
-      sessions: await prisma.session.count({ where: { id: { in: sessionIds } } }),
-      sessionOutcomes: await prisma.sessionOutcome.count({ where: { sessionId: { in: sessionIds } } }),
-    };
-  });
+  const [found] = await database.run(
+    (prisma) =>
+      prisma.$queryRaw<{ sessions: bigint; outcomes: bigint }[]>`
+      SELECT (SELECT count(*) FROM sessions WHERE id = ANY (${sessionIds}::text[])) AS sessions,
+        (SELECT count(*) FROM session_outcomes WHERE "sessionId" = ANY (${sessionIds}::text[])) AS outcomes`,
+  );
+  return { ...total, sessions: Number(found!.sessions), sessionOutcomes: Number(found!.outcomes) };
+}
+
+async function countChunk(prisma: Transaction, turnIds: string[]): Promise<LedgerCounts> {
+  const where = { turnId: { in: turnIds } };
+  const turns = await prisma.turn.findMany({ where: { id: { in: turnIds } } });
+  return {
+    ...NOTHING,
+    turns: turns.filter((turn) => forgottenTurn(turn) !== null).length,
+    votes: await prisma.vote.count({ where }),
+    decisions: await prisma.decision.count({ where: { ...where, OR: TEXTS_OF_DECISION } }),
+    recordings: await prisma.recording.count({ where }),
+    heldTurns: await prisma.heldTurn.count({ where }),
+    samples: await prisma.sample.count({ where: { ...where, state: 'ready' } }),
+    outbox: await prisma.outboxEntry.count({ where }),
+    deadLetters: await prisma.deadLetter.count({ where }),
+  };
+}
+
+function addTo(total: LedgerCounts, counts: LedgerCounts): void {
+  for (const name of Object.keys(total) as (keyof LedgerCounts)[]) total[name] += counts[name];
 }
 
 const TEXTS_OF_DECISION: Prisma.DecisionWhereInput[] = [{ hint: { not: null } }, { verdicts: { not: Prisma.AnyNull } }];
@@ -119,7 +115,7 @@ export async function forgetRows(
     const { counts, moved } = await database.run((prisma) =>
       prisma.$transaction((transaction) => forgetChunk(transaction, ids, method), { timeout: 30_000 }),
     );
-    for (const name of Object.keys(total) as (keyof LedgerCounts)[]) total[name] += counts[name];
+    addTo(total, counts);
     onDone(ids.length - moved.length);
     // Somebody else has written them since they were read.
     left.unshift(...moved);
@@ -199,38 +195,3 @@ async function forgetChunk(
     },
   };
 }
-
-/** Writes down that something was forgotten, and nothing of what it was. */
-export async function storeTombstone(
-  database: Database,
-  { selector, hash, tenant }: ForgetTarget,
-  deleted: object,
-  versions: readonly number[],
-): Promise<void> {
-  await database.run((prisma) =>
-    prisma.forgotten.create({
-      data: {
-        selector,
-        selectorHash: hash,
-        tenant: tenant ?? '',
-        deleted: deleted as Prisma.InputJsonObject,
-        versions: [...versions],
-      },
-    }),
-  );
-}
-
-export interface Tombstone {
-  readonly at: Date;
-  readonly versions: readonly number[];
-}
-
-/** What was forgotten by the same request before. */
-export const tombstonesOf = (database: Database, { selector, hash }: ForgetTarget): Promise<Tombstone[]> =>
-  database.run((prisma) =>
-    prisma.forgotten.findMany({
-      where: { selector, selectorHash: hash },
-      select: { at: true, versions: true },
-      orderBy: { id: 'asc' },
-    }),
-  );

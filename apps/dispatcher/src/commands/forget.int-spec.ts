@@ -346,3 +346,36 @@ test('what is named wrongly, or needs what is away, is said in a line and change
   expect((await run(['forget', '--session', 'raw', '--yes'], keyless)).said).toContain('set SESSION_SECRET');
   expect(await places(erin.marker)).toEqual(before);
 });
+
+test('a whole tenant goes, turns that nobody claimed included, and another one stays', async () => {
+  const frank = person('frank');
+  const frankly = await turnOf(frank, 'trained');
+  const other = randomUUID();
+  const theirs = capturedTurn({ responseId: 'MARKER-other' });
+  await service.app.get(Bus).publish('turnCaptured', { turnId: other, tenant: 'other', body: theirs });
+  await until(async () => (await rows('turns', other)) === 1);
+  expect((await places('MARKER-')).length).toBeGreaterThan(3);
+  const done = await forget();
+  expect(done.trained.versions.map(({ version }) => version)).toContain(versions);
+  expect(await places('MARKER-')).toEqual(['RL', 'turns']);
+  expect(await places('MARKER-frank')).toEqual([]);
+  expect([await rows('turns', frankly), await rows('turns', other)]).toEqual([1, 1]);
+  expect(await forget()).toMatchObject({ rows: NO_ROWS, before: [{ versions: expect.any(Array) as number[] }] });
+  const { turns, cases } = await status();
+  const { captured, paired, ...others } = turns;
+  expect(paired + total(others)).toBe(captured);
+  expect(total(cases)).toBe(paired);
+}, 60_000);
+
+const NO_ROWS = {
+  turns: 0,
+  votes: 0,
+  decisions: 0,
+  recordings: 0,
+  heldTurns: 0,
+  samples: 0,
+  outbox: 0,
+  deadLetters: 0,
+  sessions: 0,
+  sessionOutcomes: 0,
+};

@@ -3,25 +3,15 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from '../database';
 import { commandConfig, type CommandConfig } from './command-config';
 import { findAnnounced, forgetMessages, lastMessage, type BrokerCounts } from './forget-broker';
-import {
-  countRows,
-  findTurns,
-  forgetRows,
-  lineageOf,
-  storeTombstone,
-  tombstonesOf,
-  type LedgerCounts,
-  type Lineage,
-  type Tombstone,
-} from './forget-ledger';
+import { countRows, findTurns, forgetRows, type LedgerCounts } from './forget-ledger';
 import { forgetOpenTurns } from './forget-open-turns';
+import { lineageOf, storeTombstone, tombstonesOf, type Lineage, type Tombstone } from './forget-record';
 import { forgetSpool } from './forget-spool';
 import { forgetTarget, type ForgetFlags, type ForgetTarget } from './forget-target';
 import { withBroker } from './open-broker';
 import { withLedger } from './open-ledger';
 import { dataDirOption, jsonOption } from './options';
-import { Progress } from './progress';
-import { streamSize } from './stored-messages';
+import { withProgress } from './progress';
 import { ask, type Terminal } from './terminal';
 
 interface Flags extends ForgetFlags {
@@ -110,16 +100,13 @@ async function forgetTargets(
   const trained = await lineageOf(database, [...target.turnIds]);
   const before = await tombstonesOf(database, target);
   const last = await lastMessage(connection);
-  const { messages } = await streamSize(connection, 'RL');
-  const broker = await bar(terminal, 'Messages read', messages, (onRead) =>
-    forgetMessages(connection, target, { isDryRun, from: 1, onRead }),
-  );
+  const broker = await forgetMessages(connection, target, { isDryRun, from: 1, terminal });
   const rows = isDryRun
     ? await countRows(database, target)
-    : await bar(terminal, 'Turns forgotten', target.turnIds.size, (onDone) =>
+    : await withProgress(terminal, 'Turns forgotten', target.turnIds.size, (onDone) =>
         forgetRows(database, target, config.dispatcher.METHOD, onDone),
       );
-  const late = isDryRun ? null : await forgetLate(connection, target, last);
+  const late = isDryRun ? null : await forgetLate(connection, target, last, terminal);
   const deleted = { ...sum(broker, late), openTurns };
   const isAnything = [...Object.values(rows), ...Object.values(deleted), spooled ?? 0].some((count) => count > 0);
   if (!isDryRun && isAnything)
@@ -133,9 +120,14 @@ async function forgetTargets(
   return { isDryRun, turns, rows, broker: deleted, spooled, trained, before, notes: notesOf(spooled, trained) };
 }
 
-async function forgetLate(connection: NatsConnection, target: ForgetTarget, last: number): Promise<BrokerCounts> {
+async function forgetLate(
+  connection: NatsConnection,
+  target: ForgetTarget,
+  last: number,
+  terminal: Terminal,
+): Promise<BrokerCounts> {
   await findAnnounced(connection, target, last + 1);
-  return forgetMessages(connection, target, { isDryRun: false, from: last + 1, onRead: () => undefined });
+  return forgetMessages(connection, target, { isDryRun: false, from: last + 1, terminal });
 }
 
 const sum = (first: BrokerCounts, second: BrokerCounts | null): BrokerCounts => ({
@@ -165,20 +157,6 @@ function notesOf(spooled: number | null, { versions, inheritedBy, atTrainer }: L
         ]
       : []),
   ];
-}
-
-async function bar<T>(
-  terminal: Terminal,
-  title: string,
-  total: number,
-  work: (onDone: (count: number) => void) => Promise<T>,
-): Promise<T> {
-  const progress = new Progress(terminal, title, total);
-  try {
-    return await work((count) => progress.advance(count));
-  } finally {
-    progress.stop();
-  }
 }
 
 function print(terminal: Terminal, { isDryRun, rows, broker, spooled, trained, before, notes }: Forgotten): void {

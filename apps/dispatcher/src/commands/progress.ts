@@ -38,3 +38,19 @@ export class Progress {
     this.bar?.stop();
   }
 }
+
+/** Runs `work` under a progress bar; nothing is shown where there is nothing to do. */
+export async function withProgress<T>(
+  terminal: Terminal,
+  title: string,
+  total: number,
+  work: (onDone: (count: number) => void) => Promise<T>,
+): Promise<T> {
+  if (total === 0) return work(() => undefined);
+  const progress = new Progress(terminal, title, total);
+  try {
+    return await work((count) => progress.advance(count));
+  } finally {
+    progress.stop();
+  }
+}

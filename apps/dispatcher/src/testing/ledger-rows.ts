@@ -4,6 +4,7 @@ import { readConfig } from '../config';
 import type { Circumstances, JudgedTurn } from '../core/decide';
 import { decideRecording, recordingTexts, type Recording } from '../core/recording';
 import { Database } from '../database';
+import { storableText } from '../ledger-commit';
 import type { Prisma, PrismaClient } from '../generated/client';
 import { capture, scoredTurn, unhintedTurn } from './turns';
 
@@ -126,7 +127,7 @@ export async function storeDecided(
     ordinal,
     score,
     abstained,
-    raw: raw.replaceAll('\0', '').toWellFormed(),
+    raw: storableText(raw),
     latencyMs,
   }));
   await prisma.vote.createMany({ data: votes });
