@@ -166,3 +166,9 @@ test('without a yes nothing happens, and what is missing is said in words', asyn
   const away = await run(['deadletters'], { ...env, NATS_URL: 'nats://127.0.0.1:1' });
   expect(away).toMatchObject({ code: 1, said: expect.stringContaining('nats://127.0.0.1:1 does not answer') });
 });
+
+test('what the dispatcher records gives its own decisions again', async () => {
+  const { turns, unlikeLedger } = await runJson<{ turns: number; unlikeLedger: number }>(['replay'], env);
+  expect(turns).toBeGreaterThan(2);
+  expect(unlikeLedger).toBe(0);
+});
