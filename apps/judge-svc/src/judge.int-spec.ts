@@ -104,9 +104,9 @@ it('takes no more turns than its calls suffice for, so that another process gets
     const now = await bench.consumer();
     return now.inHand === inHand && now.waiting === waiting;
   };
-  await until(consumerIs(4, 6));
+  await until(consumerIs(2, 8));
   await bench.addService({ ...settings, JUDGE_BASE_URL: bench.judge.baseUrl });
-  await until(consumerIs(8, 2));
+  await until(consumerIs(4, 6));
   await until(() => bench.judge.mostAtOnce() === 8);
 });
 
