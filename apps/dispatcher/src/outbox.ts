@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { DependencyUnavailable, HindcastError, contracts, type Sample } from '@hindcast/contracts';
+import { DependencyUnavailable, HindcastError, type Sample } from '@hindcast/contracts';
 import { Bus, Log, Metrics } from '@hindcast/platform';
 import { decideRecording, recordingOf, type RecordingTexts } from './core/recording';
 import { Database, type Statement } from './database';
@@ -66,14 +66,11 @@ export class Outbox implements OnModuleDestroy {
   }
 
   push(decided: DecidedSample): void {
-    if (this.inFlight.size < MAX_FLIGHT) void this.send(decided, (sample) => this.store(sample));
+    if (this.inFlight.size < MAX_FLIGHT) void this.send(decided, (made) => this.publishMade(made));
   }
 
-  /** Made of validated parts a moment ago, so that it need not be read once more; the trainer does. */
-  private store({ turnId, tenant, sample }: DecidedSample): Promise<void> {
-    const { subject, stage } = contracts.sampleReady;
-    const message = JSON.stringify({ v: 1, turnId, tenant, at: Date.now(), body: sample });
-    return this.bus.store(subject, `${stage}.${turnId}`, message);
+  private publishMade({ turnId, tenant, sample }: DecidedSample): Promise<void> {
+    return this.bus.publishMade('sampleReady', { turnId, tenant, body: sample });
   }
 
   private publish({ turnId, tenant, sample }: DecidedSample): Promise<void> {
