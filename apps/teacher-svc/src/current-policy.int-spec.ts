@@ -10,6 +10,7 @@ const V4 = 'hindcast-v000004';
 
 let harness: TeacherHarness;
 let engine: FakeEngine;
+const others: FakeEngine[] = [];
 /** Adapters that the engine has loaded. */
 let loaded: string[];
 beforeAll(async () => (harness = await TeacherHarness.start()));
@@ -21,6 +22,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await (await harness.buckets.open('policy')).purge('current');
   await harness.closeService();
+  await Promise.all(others.splice(0).map((other) => other.stop()));
   await engine.stop();
 });
 
@@ -125,11 +127,11 @@ it('sglang: another refusal than of the version is one', async () => {
 it('engines that hold the version go first', async () => {
   loaded = [V4];
   const other = await startFakeEngine(vllm);
+  others.push(other);
   await harness.startService({ POLICY_BASE_URL: `${other.baseUrl},${engine.baseUrl}`, TEACHER_MODEL: 'current' });
   await publishPolicy(4, V4);
   await scoredBy(V4);
   const before = other.calls.length;
   for (let turn = 0; turn < 3; turn++) expect(await harness.score(captured)).toMatchObject({ model: V4 });
   expect(other.calls).toHaveLength(before);
-  await other.stop();
 });

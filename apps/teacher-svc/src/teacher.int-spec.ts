@@ -275,11 +275,14 @@ describe('several engines', () => {
     const second = await startEngine(serve());
     await harness.startService({ POLICY_BASE_URL: `${first.baseUrl},${second.baseUrl}` });
     const waiting = await harness.publish(captured);
-    while (first.calls.length === 0) await harness.readiness();
-    await harness.score(captured);
-    await harness.score(captured);
-    expect(second.calls.filter(({ path }) => path === '/v1/completions').length).toBeGreaterThanOrEqual(2);
-    release();
+    try {
+      while (first.calls.length === 0) await harness.readiness();
+      await harness.score(captured);
+      await harness.score(captured);
+      expect(second.calls.filter(({ path }) => path === '/v1/completions').length).toBeGreaterThanOrEqual(2);
+    } finally {
+      release();
+    }
     expect(await harness.result(waiting)).toMatchObject({ ok: true });
   });
 });

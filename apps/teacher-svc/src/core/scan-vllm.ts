@@ -9,7 +9,7 @@ import { Positions, type Candidates, type Scores } from './positions';
  * @returns null when the bytes are not exactly what vLLM writes, or the numbers are not what was asked for; `alignVllm` then says what it is
  */
 export function scanVllm(bytes: Uint8Array, scored: ScoredIds): Scores | null {
-  const start = find(bytes, LIST, 0);
+  const start = find(bytes, LIST);
   if (start < 0 || bytes[bytes.length - 1] !== CLOSE_BRACE) return null;
   try {
     return new Scan(bytes, scored).read(start + LIST.length);
@@ -52,7 +52,7 @@ class Scan {
 
   read(from: number): Scores | null {
     const { bytes, scored, candidates } = this;
-    for (let mark = find(bytes, MARK, from); mark >= 0; mark = find(bytes, MARK, mark + STRIDE)) {
+    for (let mark = nextMark(bytes, from); mark >= 0; mark = nextMark(bytes, mark + STRIDE)) {
       const key = keyStart(bytes, mark);
       if (key < 0) return null;
       const before = bytes[key - 2];
@@ -91,18 +91,23 @@ class Scan {
   }
 }
 
-/** Where a pattern stands next; its first two characters are the rarest pair of what is searched. */
-function find(bytes: Uint8Array, pattern: readonly number[], from: number): number {
-  const first = pattern[0];
-  const second = pattern[1];
-  const last = bytes.length - pattern.length;
-  for (let at = from; at <= last; at++) {
-    if (bytes[at] !== first || bytes[at + 1] !== second) continue;
-    let matched = 2;
-    while (matched < pattern.length && bytes[at + matched] === pattern[matched]) matched++;
-    if (matched === pattern.length) return at;
-  }
+/** Where the next mark stands. Almost all of the time is spent here, a byte a turn. */
+function nextMark(bytes: Uint8Array, from: number): number {
+  const last = bytes.length - MARK.length;
+  for (let at = from; at <= last; at++)
+    if (bytes[at] === OPEN_BRACE && bytes[at + 1] === QUOTE && stands(bytes, MARK, at)) return at;
   return -1;
+}
+
+function find(bytes: Uint8Array, pattern: readonly number[]): number {
+  const last = bytes.length - pattern.length;
+  for (let at = 0; at <= last; at++) if (stands(bytes, pattern, at)) return at;
+  return -1;
+}
+
+function stands(bytes: Uint8Array, pattern: readonly number[], at: number): boolean {
+  for (let i = 0; i < pattern.length; i++) if (bytes[at + i] !== pattern[i]) return false;
+  return true;
 }
 
 /** Where the digits of the key of the object at `mark` begin. −1 when what stands there is no `"<digits>":`. */
