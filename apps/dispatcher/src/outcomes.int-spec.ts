@@ -61,6 +61,8 @@ test('turns wait for the outcome of their session, and are decided together with
   await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'judged'));
   const { cases, turns: books } = await status();
   expect(cases.deciding).toBe(2);
+  const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+  expect(metrics).toMatch(/hindcast_ledger_held_turns\{app="dispatcher"\} 2/);
   expect(Object.values(cases).reduce((sum, count) => sum + count, 0)).toBe(books.paired);
 
   await end(sessionId, -1);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Bus, Health, Metrics } from '@hindcast/platform';
 import { Database } from './database';
 import { Ledger } from './ledger';
+import { Sessions } from './sessions';
 
 /** Versions whose verdicts `/metrics` shows: enough to see a trend, few enough to keep its labels bounded. */
 const SHOWN_VERSIONS = 10;
@@ -12,6 +13,7 @@ export class Queries {
   constructor(
     private readonly bus: Bus,
     private readonly ledger: Ledger,
+    private readonly sessions: Sessions,
     private readonly database: Database,
     private readonly health: Health,
     private readonly metrics: Metrics,
@@ -27,6 +29,7 @@ export class Queries {
     const turns = this.metrics.gauge('ledger_turns', 'Turns by where they ended', ['ending']);
     const cases = this.metrics.gauge('ledger_cases', 'Paired turns by row of the gate', ['case']);
     const waiting = this.metrics.gauge('ledger_waiting_samples', 'Samples neither trained nor refused');
+    const held = this.metrics.gauge('ledger_held_turns', 'Judged turns that wait for the outcome of their session');
     const judged = this.metrics.gauge('ledger_version_turns', 'Judged turns by the version that answered', ['version']);
     const scores = this.metrics.gauge('ledger_version_eval_score', 'Mean eval score by the version that answered', [
       'version',
@@ -54,6 +57,10 @@ export class Queries {
       for (const [ending, count] of Object.entries(endings)) turns.set({ ending }, count);
       for (const [gateCase, count] of Object.entries(status.cases)) cases.set({ case: gateCase }, count);
       waiting.set(status.waitingSamples);
+    });
+    this.metrics.onScrape('held', async () => {
+      const count = await this.sessions.heldTurns().catch(() => null);
+      if (count !== null) held.set(count);
     });
   }
 }

@@ -49,6 +49,8 @@ const ADD_OUTCOME: Statement = {
     RETURNING xmax = 0 AS "isFirst", at = $5 AND reward = $3 AS "isSame"`,
 };
 
+const HELD: Statement = { name: 'held-turns', text: 'SELECT count(*)::int AS count FROM held_turns' };
+
 /** What the ledger knows of sessions. */
 @Injectable()
 export class Sessions {
@@ -66,6 +68,12 @@ export class Sessions {
       sessionId,
     ]);
     return { ...row!, held: row!.held.map((turn) => ({ ...turn, expiresAt: new Date(turn.expiresAt) })) };
+  }
+
+  /** How many judged turns wait for the outcome of their session. */
+  async heldTurns(): Promise<number> {
+    const [row] = await this.database.sql<{ count: number }>(HELD, []);
+    return row!.count;
   }
 
   due(now: Date): Promise<{ tenant: string; sessionId: string }[]> {
