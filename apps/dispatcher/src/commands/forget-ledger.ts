@@ -22,6 +22,12 @@ export interface LedgerCounts {
   sessionOutcomes: number;
 }
 
+export interface ForgottenRows {
+  readonly counts: LedgerCounts;
+  /** Turns that had not ended: messages about them, or their samples, may still be in some service's hands. */
+  readonly underWay: readonly string[];
+}
+
 type Transaction = Prisma.TransactionClient;
 
 /** Adds the target's turns, and the sessions that have no other turns, to the target. */
@@ -106,16 +112,18 @@ export async function forgetRows(
   target: ForgetTarget,
   method: Method,
   onDone: (turns: number) => void,
-): Promise<LedgerCounts> {
+): Promise<ForgottenRows> {
   const total: LedgerCounts = { ...NOTHING };
+  const underWay: string[] = [];
   // In one order everywhere, so that two writers do not wait for each other in a circle.
   const left = [...target.turnIds].sort();
   while (left.length > 0) {
     const ids = left.splice(0, CHUNK);
-    const { counts, moved } = await database.run((prisma) =>
+    const { counts, moved, ended } = await database.run((prisma) =>
       prisma.$transaction((transaction) => forgetChunk(transaction, ids, method), { timeout: 30_000 }),
     );
     addTo(total, counts);
+    underWay.push(...ended);
     onDone(ids.length - moved.length);
     // Somebody else has written them since they were read.
     left.unshift(...moved);
@@ -129,7 +137,7 @@ export async function forgetRows(
       DELETE FROM session_outcomes o WHERE o."sessionId" = ANY (${sessionIds}::text[])
         AND NOT EXISTS (SELECT FROM turns t WHERE t."sessionId" = o."sessionId")`;
   });
-  return total;
+  return { counts: total, underWay };
 }
 
 export const NOTHING: Readonly<LedgerCounts> = {
@@ -149,7 +157,7 @@ async function forgetChunk(
   transaction: Transaction,
   ids: readonly string[],
   method: Method,
-): Promise<{ counts: LedgerCounts; moved: string[] }> {
+): Promise<{ counts: LedgerCounts; moved: string[]; ended: string[] }> {
   const before = await transaction.turn.findMany({ where: { id: { in: [...ids] } } });
   const changed = before.map(forgottenTurn).filter((turn) => turn !== null);
   const json = JSON.stringify(changed);
@@ -170,8 +178,15 @@ async function forgetChunk(
     skipDuplicates: true,
   });
   await transaction.sample.updateMany({ where, data: { refusedDetail: null } });
+  const known = new Map(before.map((turn) => [turn.id, turn]));
+  const ended = changed.filter(
+    ({ id, reason }) => isStored.has(id) && reason === FORGOTTEN && known.get(id)!.reason !== FORGOTTEN,
+  );
+  // The ledger has not heard of them yet, and still may.
+  const unknown = ids.filter((id) => !known.has(id));
   return {
     moved,
+    ended: [...ended.map(({ id }) => id), ...unknown],
     counts: {
       ...NOTHING,
       turns: stored.length,

@@ -49,15 +49,22 @@ export async function storeTombstone(
 
 export interface Tombstone {
   readonly at: Date;
+  /** Turns that had not ended then. What some service still had of them is deleted when the request comes again. */
+  readonly underWay: readonly string[];
   readonly versions: readonly number[];
 }
 
 /** What was forgotten by the same request before. */
-export const tombstonesOf = (database: Database, { selector, hash }: ForgetTarget): Promise<Tombstone[]> =>
-  database.run((prisma) =>
+export async function tombstonesOf(database: Database, { selector, hash }: ForgetTarget): Promise<Tombstone[]> {
+  const rows = await database.run((prisma) =>
     prisma.forgotten.findMany({
       where: { selector, selectorHash: hash },
-      select: { at: true, versions: true },
+      select: { at: true, versions: true, deleted: true },
       orderBy: { id: 'asc' },
     }),
   );
+  return rows.map(({ at, versions, deleted }) => {
+    const { underWay = [] } = deleted as { underWay?: string[] };
+    return { at, versions, underWay };
+  });
+}

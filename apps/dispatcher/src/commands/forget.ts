@@ -30,7 +30,7 @@ interface Forgotten {
   /** Operations of a gateway on this machine; `null`: no spool is here. */
   readonly spooled: number | null;
   readonly trained: Lineage;
-  readonly before: readonly Tombstone[];
+  readonly before: readonly Pick<Tombstone, 'at' | 'versions'>[];
   readonly notes: readonly string[];
 }
 
@@ -62,9 +62,12 @@ async function run(terminal: Terminal, flags: Flags): Promise<void> {
   });
   const result = await withBroker(config.dispatcher.NATS_URL, terminal, (connection) =>
     withLedger(config.dispatcher, terminal, async (database) => {
-      await find(connection, database, target);
+      const before = await find(connection, database, target);
       if (!flags.dryRun) await agreed(terminal, flags, target);
-      return forgetTargets(connection, database, target, config, terminal, flags.dryRun ?? false);
+      return {
+        ...(await forgetTargets(connection, database, target, config, terminal, flags.dryRun ?? false)),
+        before: before.map(({ at, versions }) => ({ at, versions })),
+      };
     }),
   );
   if (flags.json) terminal.print(JSON.stringify(result));
@@ -72,10 +75,17 @@ async function run(terminal: Terminal, flags: Flags): Promise<void> {
 }
 
 /** Everything that the ledger, the gateways' records and the announcements know of the target. */
-async function find(connection: NatsConnection, database: Database, target: ForgetTarget): Promise<void> {
+async function find(
+  connection: NatsConnection,
+  database: Database,
+  target: ForgetTarget,
+): Promise<readonly Tombstone[]> {
+  const before = await tombstonesOf(database, target);
   await findTurns(database, target);
+  for (const { underWay } of before) for (const turnId of underWay) target.turnIds.add(turnId);
   await forgetOpenTurns(connection, target, true);
   await findAnnounced(connection, target);
+  return before;
 }
 
 async function agreed(terminal: Terminal, flags: Flags, { turnIds, selector, tenant }: ForgetTarget): Promise<void> {
@@ -94,15 +104,14 @@ async function forgetTargets(
   config: CommandConfig,
   terminal: Terminal,
   isDryRun: boolean,
-): Promise<Forgotten> {
+): Promise<Omit<Forgotten, 'before'>> {
   const openTurns = await forgetOpenTurns(connection, target, isDryRun);
   const spooled = await forgetSpool(config.spoolDir, target, isDryRun);
   const trained = await lineageOf(database, [...target.turnIds]);
-  const before = await tombstonesOf(database, target);
   const last = await lastMessage(connection);
   const broker = await forgetMessages(connection, target, { isDryRun, from: 1, terminal });
-  const rows = isDryRun
-    ? await countRows(database, target)
+  const { counts: rows, underWay } = isDryRun
+    ? { counts: await countRows(database, target), underWay: [] }
     : await withProgress(terminal, 'Turns forgotten', target.turnIds.size, (onDone) =>
         forgetRows(database, target, config.dispatcher.METHOD, onDone),
       );
@@ -113,11 +122,10 @@ async function forgetTargets(
     await storeTombstone(
       database,
       target,
-      { ...rows, ...deleted },
+      { ...rows, ...deleted, underWay },
       trained.versions.map(({ version }) => version),
     );
-  const turns = target.turnIds.size;
-  return { isDryRun, turns, rows, broker: deleted, spooled, trained, before, notes: notesOf(spooled, trained) };
+  return { isDryRun, turns: rows.turns, rows, broker: deleted, spooled, trained, notes: notesOf(spooled, trained) };
 }
 
 async function forgetLate(
