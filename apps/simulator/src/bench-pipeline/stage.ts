@@ -155,7 +155,10 @@ export class Stage {
   private async whenDecided(turns: number): Promise<void> {
     for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       const ended = this.children.find((child) => child.ending !== null);
-      if (ended) throw new Error(`${ended.name} ended: ${ended.lastWords}`);
+      if (ended)
+        throw new Error(
+          `${ended.name} ended (${ended.ending!.signal ?? ended.ending!.code}): ${this.lastLines(ended.name)}`,
+        );
       const { cases } = await this.status();
       this.decided = cases.opdRl + cases.opd + cases.rl + cases.drop;
       if (this.decided >= turns) {
