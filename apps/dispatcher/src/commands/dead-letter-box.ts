@@ -1,6 +1,7 @@
 import { contracts, messageSchema, type MessageOf } from '@hindcast/contracts';
 import { jetstreamManager, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { consequenceOf } from '../core/dead-letter';
 
 const STREAM = 'RL_DEAD';
 
@@ -86,11 +87,15 @@ function readLetter(message: StoredMsg): StoredLetter {
 /** Subject of the failed message, also of a letter that cannot be read otherwise. */
 export const failedSubject = ({ envelope }: StoredLetter): string => envelope?.body.subject ?? '(unreadable)';
 
+/** The turn that a letter is about; a message that breaks its contract may still say which. */
+export const concernedTurn = ({ envelope }: StoredLetter): string | null =>
+  envelope && (consequenceOf(envelope.body, envelope.turnId)?.turnId ?? envelope.turnId);
+
 export function matches(letter: StoredLetter, { code, subject, turn }: LetterFilter): boolean {
   const body = letter.envelope?.body;
   if (code !== undefined && body?.code !== code) return false;
   if (subject !== undefined && body?.subject !== subject && !body?.subject.endsWith(`.${subject}`)) return false;
-  return turn === undefined || letter.envelope?.turnId === turn;
+  return turn === undefined || concernedTurn(letter) === turn;
 }
 
 /** Every subject that can fail, for `--help`. */

@@ -65,7 +65,9 @@ async function bury(
     messageId: `${stage}.${turnId}`,
     payload: Buffer.from(JSON.stringify(message)).toString('base64'),
   };
-  const envelope = messageSchema('dead').parse({ v: 1, turnId, tenant: 'acme', at: Date.now(), body: letter });
+  // Of a message that breaks its contract nothing is taken over.
+  const owner = code === 'contract-violation' ? { turnId: null, tenant: 'unknown' } : { turnId, tenant: 'acme' };
+  const envelope = messageSchema('dead').parse({ v: 1, ...owner, at: Date.now(), body: letter });
   await service.app.get(Bus).store(deadSubject(subject), randomUUID(), JSON.stringify(envelope));
 }
 

@@ -3,7 +3,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { Command } from 'commander';
 import { commandConfig } from './command-config';
 import { decodedPayload, shortenedValue } from './core/payload-view';
-import { DeadLetterBox, failedSubject, failingSubjects, type LetterFilter, type StoredLetter } from './dead-letter-box';
+import {
+  DeadLetterBox,
+  concernedTurn,
+  failedSubject,
+  failingSubjects,
+  type LetterFilter,
+  type StoredLetter,
+} from './dead-letter-box';
 import { withBroker } from './open-broker';
 import { withLedger } from './open-ledger';
 import { dataDirOption, jsonOption, wholeNumber } from './options';
@@ -101,7 +108,7 @@ function summaryOf(letter: StoredLetter) {
   const { id, storedAt, envelope } = letter;
   const { consumer = '-', code = '-', deliveries = 0, error = '' } = envelope?.body ?? {};
   const subject = failedSubject(letter);
-  const turnId = envelope?.turnId ?? null;
+  const turnId = concernedTurn(letter);
   return {
     id,
     at: storedAt.toISOString(),

@@ -2,9 +2,8 @@ import { TurnId, buckets, contractOf, contracts, type BucketName } from '@hindca
 import { WorkerSlots } from '@hindcast/platform';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { consequenceOf } from '../core/dead-letter';
 import { decodedPayload } from './core/payload-view';
-import { DeadLetterBox, type StoredLetter } from './dead-letter-box';
+import { DeadLetterBox, concernedTurn, type StoredLetter } from './dead-letter-box';
 import { belongs, type ForgetTarget, type Owner } from './forget-target';
 import { withProgress } from './progress';
 import { jsonOf, storedMessages, streamSize } from './stored-messages';
@@ -139,11 +138,12 @@ async function deadLettersOf(connection: NatsConnection, target: ForgetTarget): 
 const isLetterOf = (target: ForgetTarget, owner: Owner): boolean =>
   belongs(target, owner) || (!owner.turnId && target.sessionIds.has(owner.sessionId as string));
 
-function letterOwner({ envelope }: StoredLetter): Owner {
+function letterOwner(letter: StoredLetter): Owner {
+  const { envelope } = letter;
   if (!envelope) return {};
   const payload = decodedPayload(Buffer.from(envelope.body.payload, 'base64'));
   const owner = ownerOf(payload !== null && typeof payload === 'object' ? (payload as Record<string, unknown>) : null);
-  const turnId = consequenceOf(envelope.body, envelope.turnId)?.turnId ?? envelope.turnId ?? owner.turnId;
+  const turnId = concernedTurn(letter) ?? owner.turnId;
   return { ...owner, turnId };
 }
 
