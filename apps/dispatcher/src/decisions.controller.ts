@@ -6,8 +6,8 @@ import { Dispatch } from './dispatch';
 import { SessionOutcomes } from './session-outcomes';
 import { Tally } from './tally';
 
-/** As many as one commit takes, so that it never waits for more to come. */
-const CONCURRENCY = 64;
+/** Enough for many to share a commit; each holds a capture of up to 8 MiB in memory. */
+const CONCURRENCY = 32;
 
 /** Judged turns: those without a hint come from the judge, those with one from the teacher. Each is decided once. */
 @Controller()

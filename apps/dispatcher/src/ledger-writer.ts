@@ -26,6 +26,8 @@ interface Waiting {
 
 /** Changes of one commit: enough to share its price among many, few enough to be done soon. */
 const BATCH = 128;
+/** Captures and judgements of one commit, bytes; a single change may be larger. */
+const BATCH_BYTES = 16 * 1024 * 1024;
 /** Two: while one is being written, the next is prepared. */
 const LANES = 2;
 /** Two writers of one turn are rare, and each round lets one of them through. */
@@ -91,15 +93,18 @@ export class LedgerWriter {
     const later: Waiting[] = [];
     const sessions = new Set<string>();
     const passed = new Set<string>();
+    let bytes = 0;
     for (const waiting of this.queue) {
       const { turnId, firstSampleOf } = waiting.change;
       const mustWait =
         batch.length >= BATCH ||
+        bytes >= BATCH_BYTES ||
         this.busy.has(turnId) ||
         passed.has(turnId) ||
         (firstSampleOf !== undefined && sessions.has(firstSampleOf));
       if (mustWait) passed.add(turnId);
       else if (firstSampleOf !== undefined) sessions.add(firstSampleOf);
+      if (!mustWait) bytes += bytesOf(waiting.change);
       (mustWait ? later : batch).push(waiting);
     }
     this.queue = later;
@@ -189,6 +194,13 @@ export class LedgerWriter {
 }
 
 const READ_TURNS = { name: 'read-turns', text: 'SELECT * FROM turns WHERE id = ANY($1::text[])' };
+
+/** Of the values that may be large. */
+const bytesOf = ({ rows = {} }: TurnChange): number =>
+  [...(rows.recordings ?? []), ...(rows.held ?? [])].reduce(
+    (sum, row) => sum + row.judged.length + ('capture' in row ? (row.capture?.length ?? 0) : 0),
+    0,
+  );
 
 const fail = (group: readonly Waiting[], error: unknown): void => group.forEach((waiting) => waiting.reject(error));
 
