@@ -190,6 +190,31 @@ test('a value that no column takes is no dependency away', async () => {
   await expect(ledger.record(broken)).rejects.not.toThrow(DependencyUnavailable);
 });
 
+test('a value that no column takes fails alone, whatever it shares its commit with', async () => {
+  const ledger = await openLedger();
+  const changes = Array.from({ length: 9 }, () => decision(randomUUID()));
+  const { turnId } = changes[4]!;
+  const decisions = [{ turnId, case: 'rl' as const, method: 'm', policyVersion: 2 ** 40 }];
+  changes[4] = { ...changes[4]!, rows: { ...changes[4]!.rows, decisions } };
+  const ends = await Promise.allSettled(changes.map((one) => ledger.record(one)));
+  expect(ends.map((end) => end.status === 'fulfilled')).toEqual(changes.map((_, index) => index !== 4));
+  for (const table of ['turns', 'decisions', 'outbox']) expect([table, await count(table)]).toEqual([table, 8]);
+});
+
+test('what a command forgets is not written again from what a dispatcher remembers', async () => {
+  const ledger = await openLedger();
+  const turnId = randomUUID();
+  await ledger.record({ turnId, tenant: 'acme', event: captured });
+  await query(url, `DELETE FROM turns WHERE id = '${turnId}'`);
+  expect(await ledger.record({ turnId, tenant: 'acme', event: expired })).toBe(true);
+  expect(await ledger.turn(turnId)).toMatchObject({
+    revision: 1,
+    captured: false,
+    responseId: null,
+    closed: 'expired',
+  });
+});
+
 test('a version that lists turns the ledger does not know names them, and counts the others once', async () => {
   const ledger = await openLedger();
   const [known, unknown] = [randomUUID(), randomUUID()];
