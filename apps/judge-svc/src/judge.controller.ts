@@ -22,7 +22,8 @@ export function judgeController(concurrency: number): Type<unknown> {
       const body = await this.judge.judge(turnId!, turn);
       if (body.hint === null) await this.bus.publish('turnUnhinted', { turnId, tenant, body });
       else await this.bus.publish('turnHinted', { turnId, tenant, body });
-      this.log.info('turn.judged', { score: body.evalScore, hinted: body.hint !== null, latencyMs: body.latencyMs });
+      const { sessionId, policyVersion, evalScore: score, latencyMs } = body;
+      this.log.info('turn.judged', { turnId, sessionId, policyVersion, score, hinted: body.hint !== null, latencyMs });
     }
   }
   return JudgeController;

@@ -1,5 +1,5 @@
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { Bus, Log, withLogContext } from '@hindcast/platform';
+import { Bus, Log } from '@hindcast/platform';
 import { Controller } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
 import { Teacher } from './teacher';
@@ -14,16 +14,10 @@ export class TeacherController {
 
   @EventPattern(contracts.turnHinted.subject, { concurrency: 64 })
   async onTurnHinted(@Payload() { turnId, tenant, body: turn }: MessageOf<'turnHinted'>): Promise<void> {
-    await withLogContext(
-      { turnId: turnId!, sessionId: turn.sessionId, policyVersion: turn.policyVersion },
-      async () => {
-        const teacher = await this.teacher.score(turnId!, turn.hint);
-        await this.bus.publish('turnScored', { turnId, tenant, body: { ...turn, teacher } });
-        this.log.info(
-          'turn.scored',
-          teacher.ok ? { ok: true } : { ok: false, reason: teacher.reason, detail: teacher.detail },
-        );
-      },
-    );
+    const teacher = await this.teacher.score(turnId!, turn.hint);
+    await this.bus.publish('turnScored', { turnId, tenant, body: { ...turn, teacher } });
+    const { sessionId, policyVersion } = turn;
+    const outcome = teacher.ok ? { ok: true } : { ok: false, reason: teacher.reason, detail: teacher.detail };
+    this.log.info('turn.scored', { turnId, sessionId, policyVersion, ...outcome });
   }
 }

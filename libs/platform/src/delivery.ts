@@ -16,7 +16,7 @@ import type { Bus } from './bus';
 import { backoffMs } from './core/backoff';
 import { exhausted, settlementOf } from './core/settlement';
 import { crashPoint } from './crash-point';
-import { withLogContext, type Log } from './log';
+import type { Log, LogContext } from './log';
 import { MessageContext } from './message-context';
 import type { Metrics } from './metrics';
 import type { ConsumerTiming } from './subject-consumer';
@@ -49,6 +49,7 @@ export class Delivery {
   private readonly heartbeat: NodeJS.Timeout;
   private deliveries = 1;
   private returned = false;
+  private ids: LogContext = {};
   private wakeUp: () => void = () => undefined;
 
   constructor(
@@ -102,23 +103,21 @@ export class Delivery {
   private async run(): Promise<void> {
     const parsed = this.parse();
     this.deliveries = await this.countDelivery();
-    const body = (parsed.ok ? parsed.message.body : {}) as { sessionId?: string | null; policyVersion?: number };
-    const ids = {
-      ...(parsed.ok && parsed.message.turnId !== null && { turnId: parsed.message.turnId }),
-      ...(body.sessionId !== undefined && { sessionId: body.sessionId }),
-      ...(body.policyVersion !== undefined && { policyVersion: body.policyVersion }),
-    };
-    await withLogContext(ids, async () => {
-      try {
-        if (!parsed.ok) return await this.bury('contract-violation', parsed.error, null);
-        const tooOften = this.isDeadLetter ? null : exhausted(this.deliveries, this.options.maxDeliveries);
-        if (tooOften) return await this.bury(tooOften.code, tooOften, parsed.message);
-        await this.handle(parsed.message);
-      } catch (error) {
-        // Settling itself failed: the message comes again when its acknowledgement wait is over.
-        this.options.log.error('message.unsettled', { subject: this.message.subject, error });
-      }
-    });
+    if (parsed.ok) this.ids = idsOf(parsed.message);
+    try {
+      if (!parsed.ok) return await this.bury('contract-violation', parsed.error, null);
+      const tooOften = this.isDeadLetter ? null : exhausted(this.deliveries, this.options.maxDeliveries);
+      if (tooOften) return await this.bury(tooOften.code, tooOften, parsed.message);
+      await this.handle(parsed.message);
+    } catch (error) {
+      // Settling itself failed: the message comes again when its acknowledgement wait is over.
+      this.log('error', 'message.unsettled', { error });
+    }
+  }
+
+  /** Lines carry the message's ids by hand: an async context costs every promise of the process on Node 20. */
+  private log(level: 'debug' | 'warn' | 'error', event: string, fields: object): void {
+    this.options.log[level](event, { ...this.ids, subject: this.message.subject, ...fields });
   }
 
   private countDelivery(): Promise<number> {
@@ -183,23 +182,18 @@ export class Delivery {
   }
 
   private async retry(error: unknown): Promise<void> {
-    const { timing, log } = this.options;
+    const { timing } = this.options;
     const delayMs = backoffMs(this.deliveries, timing.retryBaseMs, timing.retryMaxMs, Math.random());
-    log.warn('message.failed', { subject: this.message.subject, deliveries: this.deliveries, delayMs, error });
+    this.log('warn', 'message.failed', { deliveries: this.deliveries, delayMs, error });
     await this.settle('retried', (current) => current.nak(delayMs));
   }
 
   private async wait(attempt: number, retryAfterMs: number, error: unknown): Promise<void> {
-    const { timing, log, shutdown } = this.options;
+    const { timing, shutdown } = this.options;
     const longestMs = Math.max(retryAfterMs, timing.waitMaxMs);
     const delayMs = Math.max(retryAfterMs, backoffMs(attempt, retryAfterMs, longestMs, Math.random()));
     // Once per message: a long outage is not news each time.
-    log[attempt === 1 ? 'warn' : 'debug']('message.waiting', {
-      subject: this.message.subject,
-      attempt,
-      delayMs,
-      error,
-    });
+    this.log(attempt === 1 ? 'warn' : 'debug', 'message.waiting', { attempt, delayMs, error });
     this.count('waited');
     if (shutdown.aborted) return;
     await new Promise<void>((resolve) => {
@@ -214,20 +208,20 @@ export class Delivery {
 
   /** Stores a dead letter, and only then acknowledges the message. */
   private async bury(code: ErrorCode, error: unknown, message: Message | null): Promise<void> {
-    const { log, metrics } = this.options;
+    const { metrics } = this.options;
     const { subject } = this.message;
     // A dead letter of a dead letter would breed for ever. It stays readable in its own stream.
     if (this.isDeadLetter) {
-      log.error('dead-letter.unreadable', { subject, error });
+      this.log('error', 'dead-letter.unreadable', { error });
       return this.settle('terminated', (current) => current.term());
     }
     try {
       await this.storeDeadLetter(code, error, message);
     } catch (failure) {
-      if (!(failure instanceof DependencyUnavailable)) log.error('dead-letter.not-stored', { subject, error: failure });
+      if (!(failure instanceof DependencyUnavailable)) this.log('error', 'dead-letter.not-stored', { error: failure });
       return this.retry(failure);
     }
-    log.error('message.dead', { subject, code, deliveries: this.deliveries, error });
+    this.log('error', 'message.dead', { code, deliveries: this.deliveries, error });
     await this.settle('dead', (current) => current.ack());
     metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']).inc({ subject, code });
   }
@@ -270,6 +264,15 @@ export class Delivery {
       .counter('messages_total', 'Messages by how their delivery ended', ['subject', 'outcome'])
       .inc({ subject: this.message.subject, outcome });
   }
+}
+
+function idsOf({ turnId, body }: Message): LogContext {
+  const { sessionId, policyVersion } = body as { sessionId?: string | null; policyVersion?: number };
+  return {
+    ...(turnId !== null && { turnId }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(policyVersion !== undefined && { policyVersion }),
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
