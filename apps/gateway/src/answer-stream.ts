@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { HindcastError } from '@hindcast/contracts';
 import type { ClientConnection } from './client-connection';
 import type { CompletedAnswer } from './core/answer';
@@ -10,6 +9,7 @@ import { errorWithoutKey } from './core/engine-key';
 import { SseParser, isDone, type SseEvent } from './core/sse-parser';
 import { TokenEvents } from './core/token-events';
 import { engineError } from './engine-client';
+import type { EngineBody } from './engine-exchange';
 
 /** How long the end of an answer is held back for its capture to be stored. */
 export const HOLD_MS = 250;
@@ -82,7 +82,7 @@ export class AnswerStream {
    * @returns `null` when the client went away before the answer began
    * @throws HindcastError or EngineRefusal while nothing was sent yet: the client can still get a status
    */
-  async relay(body: Readable, store: (ending: StreamEnding) => Promise<void>): Promise<StreamEnding | null> {
+  async relay(body: EngineBody, store: (ending: StreamEnding) => Promise<void>): Promise<StreamEnding | null> {
     const ending = await this.read(body);
     if (!ending) return null;
     // An engine that reported its error has told the client itself.
@@ -99,10 +99,10 @@ export class AnswerStream {
     return ending;
   }
 
-  private async read(body: Readable): Promise<StreamEnding | null> {
+  private async read(body: EngineBody): Promise<StreamEnding | null> {
     this.abandon = () => void body.destroy(new Error('the engine did not end the stream of a finished answer'));
     try {
-      for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      for await (const chunk of body) {
         for (const event of this.parser.push(chunk)) this.take(event);
         await this.flush();
         // Whatever an engine says after its error is no part of an answer.

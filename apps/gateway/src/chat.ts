@@ -160,7 +160,7 @@ export class Chat {
   private async passStream(exchange: Exchange, routed: RoutedResponse, stream: AnswerStream): Promise<void> {
     await stream.relay(routed.response.body, (ending) => this.record(exchange, routed, ending));
     // Stops an engine that goes on after a broken event.
-    if (!routed.response.body.readableEnded) routed.response.body.destroy();
+    routed.response.body.destroy();
     this.metrics.request(200);
   }
 

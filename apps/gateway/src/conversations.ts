@@ -4,6 +4,7 @@ import { Log } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
 import { openTurnKey } from './core/canonical-conversation';
 import { continuationsOf } from './core/continuations';
+import { Latest } from './core/latest';
 import type { ChatRequest } from './core/request-check';
 import { attemptHash, exchangeHash, type PrefixIdentity } from './core/request-identity';
 import { Redaction } from './redaction';
@@ -17,8 +18,8 @@ const KEPT_DIGITS = 20;
 /** Writes down what a request says about the turns before it: which answers it continues, and that a session is over. */
 @Injectable()
 export class Conversations {
-  /** Oldest first: what was asked in a session, and in which session and context each answer and exchange was given. */
-  private readonly memory = new Set<string>();
+  /** What was asked in a session, and in which session and context each answer and exchange was given. */
+  private readonly memory = new Latest<string, true>(REMEMBERED);
 
   constructor(
     private readonly journal: TurnJournal,
@@ -67,10 +68,7 @@ export class Conversations {
   }
 
   private remember(entry: string): void {
-    // Anew at the end: what was seen lately is kept longest.
-    this.memory.delete(entry);
-    this.memory.add(entry);
-    if (this.memory.size > REMEMBERED) this.memory.delete(this.memory.values().next().value!);
+    this.memory.set(entry, true);
   }
 }
 

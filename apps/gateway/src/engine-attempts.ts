@@ -5,7 +5,8 @@ import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import type { EngineWish } from './core/engine-order';
 import { isRepeatable, retriesLeft, retryAfterMs, retryReason, retryWaitMs, type AttemptEnd } from './core/retry-rule';
-import { EngineClient, engineError, failureKind, type EngineResponse } from './engine-client';
+import { EngineClient, engineError, failureKind } from './engine-client';
+import type { EngineResponse } from './engine-exchange';
 import { EnginePool, type EnginePlace } from './engine-pool';
 import { EnginesAway } from './engines-away';
 import { GatewayMetrics } from './gateway-metrics';
@@ -137,10 +138,7 @@ export function letGo({ response }: RoutedResponse): void {
   const { body } = response;
   const close = setTimeout(() => body.destroy(), DUMP_MS);
   close.unref();
-  void body
-    .dump({ limit: DUMP_BYTES })
-    .catch(() => undefined)
-    .finally(() => clearTimeout(close));
+  void body.dump(DUMP_BYTES).then(() => clearTimeout(close));
 }
 
 /** An answer that nobody gets. */

@@ -1,13 +1,14 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
-import { Agent, errors, request, type Dispatcher } from 'undici';
+import { Agent, errors, request } from 'undici';
 import type { GatewayConfig } from './config';
 import { parseAnswerJson } from './core/answer-json';
 import type { FailureKind } from './core/circuit';
 import { exactJson } from './core/exact-numbers';
 import type { ListedModel } from './core/route-model';
 import { readEngineBody } from './engine-body';
+import { exchange, type EngineResponse } from './engine-exchange';
 
 /** Headers of a client that an engine may see. Everything else stops here: keys, cookies, session ids. */
 const FORWARDED = ['traceparent', 'tracestate', 'x-request-id'];
@@ -15,12 +16,16 @@ const MODELS_TIMEOUT_MS = 2_000;
 /** Engines answer this beside their work: a busy one may take a while. */
 const HEALTH_TIMEOUT_MS = 5_000;
 
-export type EngineResponse = Dispatcher.ResponseData;
+interface Place {
+  readonly origin: string;
+  readonly path: string;
+}
 
 /** Calls the policy engines. */
 @Injectable()
 export class EngineClient implements OnApplicationShutdown {
   private readonly agent: Agent;
+  private readonly places = new Map<string, Place>();
 
   constructor(@Inject(CONFIG) private readonly config: GatewayConfig) {
     this.agent = new Agent({
@@ -50,13 +55,11 @@ export class EngineClient implements OnApplicationShutdown {
     signal: AbortSignal,
   ): Promise<EngineResponse> {
     try {
-      return await request(`${engine}/${path}`, {
-        dispatcher: this.agent,
-        method: 'POST',
-        signal,
-        headers: { ...this.headers(headers), 'content-type': 'application/json' },
-        body: exactJson(body as Readonly<Record<string, unknown>>),
-      });
+      const { origin, path: place } = this.placeOf(`${engine}/${path}`);
+      const sent = this.headers(headers);
+      sent['content-type'] = 'application/json';
+      const json = exactJson(body as Readonly<Record<string, unknown>>);
+      return await exchange(this.agent, { origin, path: place, method: 'POST', headers: sent, body: json }, signal);
     } catch (error) {
       throw engineError(error);
     }
@@ -95,6 +98,16 @@ export class EngineClient implements OnApplicationShutdown {
     } catch (error) {
       throw engineError(error);
     }
+  }
+
+  /** A URL is taken apart once. */
+  private placeOf(url: string): Place {
+    let place = this.places.get(url);
+    if (!place) {
+      const { origin, pathname, search } = new URL(url);
+      this.places.set(url, (place = { origin, path: pathname + search }));
+    }
+    return place;
   }
 
   private headers(client: Readonly<Record<string, unknown>>): Record<string, string> {

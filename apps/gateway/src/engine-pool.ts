@@ -15,7 +15,8 @@ import {
   type FailureKind,
 } from './core/circuit';
 import { engineOrder, type EngineWish } from './core/engine-order';
-import { EngineClient, engineError, failureKind, type EngineResponse } from './engine-client';
+import { EngineClient, engineError, failureKind } from './engine-client';
+import type { EngineResponse } from './engine-exchange';
 
 /** Health checks in a row that must fail by silence: a busy engine may miss one. */
 const SILENT_CHECKS = 2;
@@ -108,24 +109,26 @@ export class EnginePool implements OnApplicationBootstrap, OnModuleDestroy {
       // Nothing listens there: the others go first until a health check finds it again.
       if (kind === 'unreachable') this.mark(engine, false);
     };
+    const release = (): void => {
+      if (isOver) return;
+      isOver = true;
+      engine.inFlight--;
+      if (isTry && !isHeard) this.move(engine, abandoned(engine.circuit, now()));
+    };
     return {
       engine: url,
       answered: ({ body }) => {
         isHeard = true;
         this.move(engine, answered(engine.circuit));
-        body.once('end', () => this.move(engine, completed(engine.circuit)));
-        body.once('error', (error: Error) => {
-          // A body that we gave up ourselves says nothing of the engine.
-          if (isFromEngine(error)) fail(failureKind(engineError(error)));
+        body.onOver((error) => {
+          release();
+          if (!error) this.move(engine, completed(engine.circuit));
+          // A client that went away says nothing of the engine.
+          else if (isFromEngine(error)) fail(failureKind(engineError(error)));
         });
       },
       failed: fail,
-      release: () => {
-        if (isOver) return;
-        isOver = true;
-        engine.inFlight--;
-        if (isTry && !isHeard) this.move(engine, abandoned(engine.circuit, now()));
-      },
+      release,
     };
   }
 

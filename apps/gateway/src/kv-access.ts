@@ -15,6 +15,8 @@ const WEEK_MS = 7 * 24 * 3600 * 1000;
 export class KvAccess {
   private connection: NatsConnection | null = null;
   private readonly opened = new Map<BucketName, Promise<KV>>();
+  /** Those whose opening is over. */
+  private readonly open = new Set<BucketName>();
   private managing: Promise<JetStreamManager> | null = null;
   private readonly losses = new Set<(error: DependencyUnavailable) => void>();
 
@@ -43,10 +45,20 @@ export class KvAccess {
     const options = name === 'captures' ? { ttlMs: this.config.OPEN_TURN_TTL_SECONDS * 1000 + WEEK_MS } : {};
     const opening = this.buckets.open(name, options);
     this.opened.set(name, opening);
-    opening.catch(() => {
-      if (this.opened.get(name) === opening) this.opened.delete(name);
-    });
+    opening.then(
+      () => {
+        if (this.opened.get(name) === opening) this.open.add(name);
+      },
+      () => {
+        if (this.opened.get(name) === opening) this.opened.delete(name);
+      },
+    );
     return opening;
+  }
+
+  /** Whether the bucket is open on the present connection: nothing has to be waited for. */
+  isOpen(name: BucketName): boolean {
+    return this.nats.connected && this.nats.connection() === this.connection && this.open.has(name);
   }
 
   /** The largest value that the server takes, bytes. */
@@ -62,7 +74,7 @@ export class KvAccess {
    * @throws DependencyUnavailable, JetStreamApiError on another revision, or a NATS error when it is not confirmed
    */
   async put(name: BucketName, key: string, value: string | Uint8Array, previous?: number): Promise<number> {
-    await this.kv(name);
+    if (!this.isOpen(name)) await this.kv(name);
     const bytes = typeof value === 'string' ? Buffer.byteLength(value) : value.length;
     if (bytes > this.maxValueBytes)
       throw new ContractViolation(`KV ${name}`, `${bytes} bytes are more than the ${this.maxValueBytes} of a value`);
@@ -91,7 +103,16 @@ export class KvAccess {
   whileConnected<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.losses.add(reject);
-      work.then(resolve, reject).finally(() => this.losses.delete(reject));
+      work.then(
+        (result) => {
+          this.losses.delete(reject);
+          resolve(result);
+        },
+        (error: unknown) => {
+          this.losses.delete(reject);
+          reject(error as Error);
+        },
+      );
     });
   }
 
@@ -104,6 +125,7 @@ export class KvAccess {
 
   private forget(): void {
     this.opened.clear();
+    this.open.clear();
     this.managing = null;
   }
 }

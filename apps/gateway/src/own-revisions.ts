@@ -11,10 +11,13 @@ export interface OwnRevision<T> {
 /** What this process wrote into a stream lately, by sequence. */
 export class OwnRevisions<T> {
   private readonly revisions = new Map<number, OwnRevision<T> | 'replaced'>();
+  /** None of them has a smaller sequence. */
+  private lowest = 0;
 
   wrote(sequence: number, key: string, items: readonly T[]): void {
+    if (this.revisions.size === 0 || sequence < this.lowest) this.lowest = sequence;
     this.revisions.set(sequence, { key, items, at: Date.now() });
-    if (this.revisions.size > KEPT) this.revisions.delete(this.revisions.keys().next().value!);
+    while (this.revisions.size > KEPT) this.revisions.delete(this.lowest++);
   }
 
   /** This process put another one in its place, or removed it. */
@@ -27,12 +30,11 @@ export class OwnRevisions<T> {
     return this.revisions.get(sequence);
   }
 
-  /** They are nearly in ascending order: one that came late is forgotten after those before it. */
   forgetBefore(sequence: number): void {
-    for (const known of this.revisions.keys()) {
-      if (known >= sequence) return;
-      this.revisions.delete(known);
-    }
+    // By number: the first key of a map of which the first ones were deleted takes long to find.
+    if (sequence - this.lowest <= KEPT) while (this.lowest < sequence) this.revisions.delete(this.lowest++);
+    else for (const known of this.revisions.keys()) if (known < sequence) this.revisions.delete(known);
+    this.lowest = Math.max(this.lowest, sequence);
   }
 
   clear(): void {

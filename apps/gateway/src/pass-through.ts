@@ -101,8 +101,7 @@ export class PassThrough {
       }
     };
     try {
-      for await (const piece of response.body as AsyncIterable<Uint8Array>)
-        await write(filter ? filter.push(piece) : [piece]);
+      for await (const piece of response.body) await write(filter ? filter.push(piece) : [piece]);
       if (filter) await write(filter.end());
       if (!client.hasStarted) throw new HindcastError('engine-invalid-response', 'the engine sent no answer');
     } catch (error) {

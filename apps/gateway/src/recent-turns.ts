@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { CapturedTurn, ClosedTurn, TurnStory } from '@hindcast/contracts';
+import { Latest } from './core/latest';
 
 const KEPT = 10_000;
 
 /** The latest answers of this gateway: the ledger learns of them a moment later. Only a shortcut; nothing depends on it. */
 @Injectable()
 export class RecentTurns {
-  private readonly stories = new Map<string, TurnStory>();
+  private readonly stories = new Latest<string, TurnStory>(2 * KEPT);
 
   add(tenant: string, turnId: string, captured: CapturedTurn, closed: ClosedTurn | null): void {
     const { responseId, policyVersion } = captured;
@@ -25,7 +26,6 @@ export class RecentTurns {
       trainedIn: null,
     };
     for (const id of [turnId, responseId]) this.stories.set(`${tenant}\n${id}`, story);
-    while (this.stories.size > 2 * KEPT) this.stories.delete(this.stories.keys().next().value!);
   }
 
   /** The turn as it was at its end, by turn id or response id. */

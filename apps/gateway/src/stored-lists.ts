@@ -1,5 +1,6 @@
 import { ContractViolation, DependencyUnavailable } from '@hindcast/contracts';
 import { JetStreamApiError } from '@nats-io/jetstream';
+import { Latest } from './core/latest';
 import type { KvAccess } from './kv-access';
 import type { OwnRevisions } from './own-revisions';
 
@@ -34,7 +35,7 @@ interface List<T> {
 export class StoredLists<T> {
   private readonly waiting = new Map<string, Waiting<T>[]>();
   /** As this process wrote them last: where nobody else has written since, the next change needs no read. */
-  private readonly remembered = new Map<string, List<T>>();
+  private readonly remembered = new Latest<string, List<T>>(REMEMBERED);
 
   constructor(
     private readonly access: KvAccess,
@@ -102,7 +103,8 @@ export class StoredLists<T> {
   private async write(key: string, changes: readonly Change<T>[], assumeEmpty: boolean): Promise<void> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Opening can take as long as NATS is away; what is to be written is decided after it.
-      await this.access.whileConnected(Promise.all([this.access.kv('openTurns'), this.access.manager()]));
+      if (!this.access.isOpen('openTurns'))
+        await this.access.whileConnected(Promise.all([this.access.kv('openTurns'), this.access.manager()]));
       const remembered = attempt === 1 ? this.remembered.get(key) : undefined;
       const list = remembered ?? (assumeEmpty && attempt === 1 ? NO_LIST : await this.readRevision(key));
       const next = changes.reduce<readonly T[]>((items, change) => change(items), list.items);
@@ -138,7 +140,6 @@ export class StoredLists<T> {
     this.revisions?.replaced(list.revision);
     this.revisions?.wrote(revision, key, items);
     this.remembered.set(key, { items, revision });
-    if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
   }
 
   private async readRevision(key: string): Promise<List<T>> {

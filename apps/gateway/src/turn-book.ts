@@ -20,6 +20,7 @@ import { KvAccess } from './kv-access';
 import { isOutage } from './outage';
 import { OwnRevisions } from './own-revisions';
 import { StoredLists } from './stored-lists';
+import type { Withdrawal } from './turn-operations';
 
 /** How long what follows an answer is gathered. */
 const GATHER_MS = 25;
@@ -156,7 +157,7 @@ export class TurnBook {
     { key, turn, inSession }: Extract<Operation, { kind: 'open' }>,
     capture: Uint8Array,
     now: number,
-    withdrawn?: AbortSignal,
+    withdrawn?: Readonly<Withdrawal>,
   ): Promise<void> {
     if (!this.fits(capture.length)) {
       const captured = { ...turn.captured, untrainable: 'too-large' as const };
@@ -170,7 +171,7 @@ export class TurnBook {
       key,
       (turns) => {
         crowded = [];
-        if (withdrawn?.aborted) return turns;
+        if (withdrawn?.isWithdrawn) return turns;
         const opened = crowdedOut(withTurn(turns, turn), bounds, now);
         crowded = opened.filter((other) => !turns.includes(other) && other.turnId !== turn.turnId);
         return opened;
@@ -180,7 +181,7 @@ export class TurnBook {
     // Another replica's sweep would find them later; this one's follow-ups are what makes room.
     if (crowded.length > 0)
       this.follow(async () => void (await Promise.all(crowded.map((other) => this.finish(key, other)))));
-    if (withdrawn?.aborted) return;
+    if (withdrawn?.isWithdrawn) return;
     let earlier: readonly SessionTurn[] = [];
     const join = async (sessionId: string, own: SessionTurn): Promise<void> => {
       const isOther = ({ turnId }: TurnAddress): boolean =>

@@ -7,7 +7,7 @@ import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
 import { SpoolDrain, type Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
-import { TurnOperations } from './turn-operations';
+import { TurnOperations, type Withdrawal } from './turn-operations';
 
 /** How long NATS may take to confirm, before the spool is used instead. An answer's end is held meanwhile. */
 const HELD_BUDGET_MS = 200;
@@ -91,13 +91,13 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
    */
   async record(operation: Operation, capture: Uint8Array | null = null, isHeld = false): Promise<'nats' | 'spool'> {
     if (this.nats.connected && !this.spool.holdsBack(operation)) {
-      const withdrawal = new AbortController();
+      const withdrawal: Withdrawal = { isWithdrawn: false };
       try {
-        const doing = this.operations.perform(operation, capture, Date.now(), withdrawal.signal);
+        const doing = this.operations.perform(operation, capture, Date.now(), withdrawal);
         await within(this.access.whileConnected(doing), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
         return 'nats';
       } catch (error) {
-        withdrawal.abort();
+        withdrawal.isWithdrawn = true;
         if (error instanceof ContractViolation) {
           this.refused.inc({ kind: operation.kind });
           throw error;
@@ -110,12 +110,12 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async perform({ operation, capture, at }: SpooledOperation, isRepeated: boolean): Promise<Outcome> {
-    const withdrawal = new AbortController();
-    const repeated = { withdrawn: withdrawal.signal, at: isRepeated ? at : null };
+    const withdrawn: Withdrawal = { isWithdrawn: false };
+    const repeated = { withdrawn, at: isRepeated ? at : null };
     try {
       return await this.access.whileConnected(this.operations.performAgain(operation, capture, Date.now(), repeated));
     } catch (error) {
-      withdrawal.abort();
+      withdrawn.isWithdrawn = true;
       throw error;
     }
   }
@@ -126,10 +126,18 @@ const turnIdOf = (operation: Operation): string | null =>
 
 /** Rejects after `ms`, unless the answer has come by then and only waits to be read, as in a process that is busy. */
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout;
-  const limit = new Promise<never>((_, reject) => {
+  return new Promise((resolve, reject) => {
     const expire = (): void => reject(new Error(`not confirmed in ${ms} ms`));
-    timer = setTimeout(() => setImmediate(() => setImmediate(expire)), ms);
+    const timer = setTimeout(() => setImmediate(() => setImmediate(expire)), ms);
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error as Error);
+      },
+    );
   });
-  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }

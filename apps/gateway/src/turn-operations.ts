@@ -9,9 +9,14 @@ import { TurnBook } from './turn-book';
 /** What the clocks of two gateways may differ by. */
 const CLOCK_SKEW_MS = 1_000;
 
+/** Set by who no longer waits for an operation. A plain flag: an AbortSignal for each takes as long as a message to NATS. */
+export interface Withdrawal {
+  isWithdrawn: boolean;
+}
+
 /** How an operation is done that could not be done at first. */
 export interface Repetition {
-  readonly withdrawn: AbortSignal;
+  readonly withdrawn: Withdrawal;
   /** When it was written down, where it was postponed before: a turn that was opened later is not the one it means. */
   readonly at: number | null;
 }
@@ -30,7 +35,12 @@ export class TurnOperations {
    * @param withdrawn the operation is no longer waited for and will be done again later: no further step is begun, or a turn
    *   that was opened, paired and removed in the meantime would be opened once more
    */
-  async perform(operation: Operation, capture: Uint8Array | null, now: number, withdrawn?: AbortSignal): Promise<void> {
+  async perform(
+    operation: Operation,
+    capture: Uint8Array | null,
+    now: number,
+    withdrawn?: Readonly<Withdrawal>,
+  ): Promise<void> {
     switch (operation.kind) {
       case 'open':
         return this.book.open(operation, capture!, now, withdrawn);

@@ -30,7 +30,8 @@ export function engineRequest(
   },
 ): EngineRequest {
   const body: Json = { ...request };
-  for (const field of OWN_FIELDS) delete body[field];
+  // To delete what is not there makes the object a slow one all the same.
+  for (const field of OWN_FIELDS) if (field in body) delete body[field];
   const streamOptions = (request['stream_options'] ?? {}) as Json;
   const asksUsage = request['stream'] === true && (options.isCaptured || options.isCounted === true);
   if (asksUsage) body['stream_options'] = { ...streamOptions, include_usage: true };
