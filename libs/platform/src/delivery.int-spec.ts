@@ -100,7 +100,10 @@ it.each([
   ['no bytes', ''],
   ['bytes that are no text', new Uint8Array([0xff, 0xfe, 0])],
   ['another version of the envelope', JSON.stringify({ ...envelope(), v: 2 })],
-  ['a body that breaks its schema', JSON.stringify({ ...envelope(), body: { ...sampleMessage().body, reward: 1_000 } })],
+  [
+    'a body that breaks its schema',
+    JSON.stringify({ ...envelope(), body: { ...sampleMessage().body, reward: 1_000 } }),
+  ],
   ['a field too many', JSON.stringify({ ...envelope(), extra: true })],
 ])('dead-letters %s at once, without calling the handler', async (_, payload) => {
   await jetstream(connection).publish(subject, payload);

@@ -46,7 +46,6 @@ export class Delivery {
   readonly settled: Promise<void>;
   private message: JsMsg;
   private readonly incarnation: string | null;
-  private readonly heartbeat: NodeJS.Timeout;
   private deliveries = 1;
   private returned = false;
   private ids: LogContext = {};
@@ -58,19 +57,19 @@ export class Delivery {
     private readonly options: DeliveryOptions,
   ) {
     this.message = message;
-    options.shutdown.addEventListener('abort', this.onShutdown);
-    // A handler may take hours. The server hears of it three times per acknowledgement wait.
     this.incarnation = options.nats.incarnation(options.stream);
-    this.heartbeat = setInterval(() => {
-      if (options.nats.connected) this.message.working();
-    }, options.timing.ackWaitMs / 3);
-    this.settled = this.run().finally(() => {
-      clearInterval(this.heartbeat);
-      options.shutdown.removeEventListener('abort', this.onShutdown);
-    });
+    this.settled = this.run();
   }
 
-  private readonly onShutdown = (): void => this.wakeUp();
+  /** Tells the server that the handler is still at work. */
+  beat(): void {
+    if (!this.returned && this.options.nats.connected) this.message.working();
+  }
+
+  /** The service shuts down: whoever waits for a dependency waits no longer. */
+  stopWaiting(): void {
+    this.wakeUp();
+  }
 
   /** A newer delivery of the same message takes the place of this one. */
   renew(message: JsMsg): void {
@@ -82,7 +81,6 @@ export class Delivery {
   giveBack(): void {
     if (this.returned) return;
     this.returned = true;
-    clearInterval(this.heartbeat);
     // Away from the server there is nobody to tell: it comes again when its acknowledgement wait is over.
     if (this.options.nats.connected) this.message.nak();
     this.count('returned');

@@ -72,6 +72,7 @@ export class SubjectConsumer {
   private readonly shutdown = new AbortController();
   private wake: () => void = () => undefined;
   private running: Promise<void> | null = null;
+  private heartbeat: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly options: ConsumerOptions,
@@ -79,7 +80,7 @@ export class SubjectConsumer {
     private readonly services: Services,
   ) {
     this.durable = durableName(options.app, options.subject);
-    // One listener per message in hand; Node's limit of ten would print a warning about a leak.
+    // Whoever waits for the server or the shutdown listens; Node's limit of ten would print a warning about a leak.
     setMaxListeners(0, this.shutdown.signal);
     services.nats.onDisconnected(() => this.stopPulls());
     this.exportLag();
@@ -87,16 +88,22 @@ export class SubjectConsumer {
 
   start(): void {
     this.running = this.run();
+    // A handler may take hours. The server hears of each three times per acknowledgement wait.
+    this.heartbeat = setInterval(() => {
+      for (const delivery of this.inFlight.values()) delivery.beat();
+    }, this.options.timing.ackWaitMs / 3);
   }
 
   async drain(limitMs: number): Promise<void> {
     this.shutdown.abort();
+    for (const delivery of this.inFlight.values()) delivery.stopWaiting();
     this.stopPulls();
     this.wake();
     await this.running;
     const finished = Promise.all([...this.inFlight.values()].map((delivery) => delivery.settled));
     if (!this.options.waits) await Promise.race([finished, sleep(limitMs, undefined, { ref: false })]);
     for (const delivery of this.inFlight.values()) delivery.giveBack();
+    if (this.heartbeat) clearInterval(this.heartbeat);
   }
 
   private async run(): Promise<void> {
