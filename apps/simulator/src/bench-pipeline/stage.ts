@@ -16,7 +16,11 @@ import { pairedTurn } from './turns';
 
 /** Turns whose three writes are under way at once. */
 const WINDOW = 64;
-const POLL_MS = 100;
+/** Between two looks at the ledger: each costs a count, so they are few until the end is near. */
+const FAR_POLL_MS = 1_000;
+const NEAR_POLL_MS = 100;
+/** Share of the turns that may be open when the end is near. */
+const NEAR = 0.15;
 const PATIENCE_MS = 300_000;
 
 /** How many turns were decided how fast, and what each process spent on one of them. */
@@ -153,7 +157,13 @@ export class Stage {
   }
 
   private async whenDecided(turns: number): Promise<void> {
-    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    const before = this.decided;
+    const isNear = (): boolean => turns - this.decided <= NEAR * (turns - before);
+    for (
+      const deadline = Date.now() + PATIENCE_MS;
+      Date.now() < deadline;
+      await sleep(isNear() ? NEAR_POLL_MS : FAR_POLL_MS)
+    ) {
       const ended = this.children.find((child) => child.ending !== null);
       if (ended)
         throw new Error(
