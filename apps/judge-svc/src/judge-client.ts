@@ -77,8 +77,8 @@ export class JudgeClient implements OnModuleDestroy {
     const course: Course = { question, clock, form: 'boxed', calls: 0, paid: 0, failed: 'timeout' };
     this.asking.add(clock);
     try {
-      // The race, and not the signal, is the deadline: it holds even for a request that does not mind being aborted.
-      const answer = await Promise.race([this.answer(course), clock.over.then(() => null)]);
+      // The race, and not the end of the request, is the deadline: it holds even where a vote waits for something else.
+      const answer = await Promise.race([this.answer(course), clock.over]);
       if (this.closed) throw new DependencyUnavailable('judge', 'the service shuts down');
       const counted = { latencyMs: clock.elapsedMs, calls: course.calls, form: course.form };
       if (answer) return { ...counted, ...answer, failed: null };
@@ -107,7 +107,7 @@ export class JudgeClient implements OnModuleDestroy {
       }
       if (tried.ok) return tried.completion;
       // At the deadline the request was cut off, which is no failure of its own.
-      if (clock.signal.aborted) return null;
+      if (clock.isExpired) return null;
       course.failed = 'error';
       this.metrics.failed(tried.why);
       if (tried.paid) course.paid++;
@@ -120,7 +120,7 @@ export class JudgeClient implements OnModuleDestroy {
   private async try(course: Course): Promise<Try> {
     const { clock } = course;
     clock.start();
-    if (clock.signal.aborted) return 'over';
+    if (clock.isExpired) return 'over';
     // Who meets the one probe of a half-open breaker would otherwise wait for it, as long as it takes.
     if (this.breaker.state === CircuitState.HalfOpen) return 'breaker-open';
     try {
@@ -136,12 +136,12 @@ export class JudgeClient implements OnModuleDestroy {
     course.failed = 'timeout';
     course.form = this.structured.form;
     course.calls++;
-    const answer = await this.endpoint.send(question.body(course.form !== 'boxed'), clock.signal);
+    const answer = await this.endpoint.send(question.body(course.form !== 'boxed'), clock);
     if (answer.ok || course.form !== 'either' || !answer.refusesFormat) return answer;
     // What it refuses with the schema and takes without it was refused because of the schema. A prompt that is too long is refused twice.
     course.form = 'boxed';
     course.calls++;
-    const plain = await this.endpoint.send(question.body(false), clock.signal);
+    const plain = await this.endpoint.send(question.body(false), clock);
     if (plain.ok) this.structured.refused();
     return plain;
   }

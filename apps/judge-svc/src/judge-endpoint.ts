@@ -1,9 +1,11 @@
 import { CONFIG } from '@hindcast/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Pool, type Dispatcher } from 'undici';
+import { Pool } from 'undici';
 import type { JudgeConfig } from './config';
 import { readCompletion, type Completion } from './core/completion';
 import { mayRefuseFormat, prospectOf, readRetryAfter, type Prospect } from './core/retry';
+import { exchange, type Exchanged } from './judge-exchange';
+import type { VoteClock } from './vote-clock';
 
 /** What one request to the judge came to. */
 export type Answer =
@@ -24,6 +26,8 @@ const REPLY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Of a refusal only the beginning is looked at. */
 const REFUSAL_LIMIT_BYTES = 16 * 1024;
 const CONNECT_MS = 10_000;
+/** Without a byte order mark, and with what is no UTF-8 replaced. */
+const utf8 = new TextDecoder();
 
 const failure = { ok: false, retryAfterMs: null, paid: false, refusesFormat: false } as const;
 
@@ -52,16 +56,15 @@ export class JudgeEndpoint implements OnModuleDestroy {
   }
 
   /** Never throws: what the network does to a request is an answer too. @param body JSON */
-  async send(body: Uint8Array, signal: AbortSignal): Promise<Answer> {
+  async send(body: Uint8Array, clock: VoteClock): Promise<Answer> {
     try {
-      const response = await this.pool.request({
-        method: 'POST',
-        path: this.path,
-        headers: this.headers,
-        body,
-        signal,
-      });
-      return response.statusCode === 200 ? await this.read(response) : await this.refusal(response);
+      const answer = await exchange(
+        this.pool,
+        { method: 'POST', path: this.path, headers: this.headers, body },
+        clock,
+        (statusCode) => (statusCode === 200 ? REPLY_LIMIT_BYTES : REFUSAL_LIMIT_BYTES),
+      );
+      return answer.statusCode === 200 ? read(answer) : refusal(answer);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
       return { ...failure, why: `no answer: ${code}`, again: true, broken: true };
@@ -71,42 +74,21 @@ export class JudgeEndpoint implements OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.pool.destroy();
   }
-
-  private async read({ headers, body }: Dispatcher.ResponseData): Promise<Answer> {
-    const text = await bounded(body, Number(headers['content-length']), REPLY_LIMIT_BYTES);
-    if (text === null) return { ...failure, why: 'a reply without end', paid: true, again: false, broken: true };
-    const completion = readCompletion(text);
-    if (completion) return { ok: true, completion };
-    return { ...failure, why: 'no chat completion', paid: true, again: true, broken: true };
-  }
-
-  private async refusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
-    const text = await bounded(body, Number.NaN, REFUSAL_LIMIT_BYTES);
-    const retryAfter = headers['retry-after'];
-    return {
-      ...failure,
-      ...prospectOf(statusCode),
-      why: `status ${statusCode}`,
-      retryAfterMs: readRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, Date.now()),
-      refusesFormat: mayRefuseFormat(statusCode, text ?? ''),
-    };
-  }
 }
 
-/** The body as text, or `null` when it is longer than `limit` bytes; the rest is not waited for then. */
-async function bounded(
-  body: Dispatcher.ResponseData['body'],
-  announced: number,
-  limit: number,
-): Promise<string | null> {
-  if (announced <= limit) return body.text();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    // Leaving the loop destroys the body, and with it the connection.
-    if (size > limit) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString('utf8');
+function read({ body }: Exchanged): Answer {
+  if (body === null) return { ...failure, why: 'a reply without end', paid: true, again: false, broken: true };
+  const completion = readCompletion(utf8.decode(body));
+  if (completion) return { ok: true, completion };
+  return { ...failure, why: 'no chat completion', paid: true, again: true, broken: true };
+}
+
+function refusal({ statusCode, retryAfter, body }: Exchanged): Answer {
+  return {
+    ...failure,
+    ...prospectOf(statusCode),
+    why: `status ${statusCode}`,
+    retryAfterMs: readRetryAfter(retryAfter, Date.now()),
+    refusesFormat: mayRefuseFormat(statusCode, body === null ? '' : utf8.decode(body)),
+  };
 }
