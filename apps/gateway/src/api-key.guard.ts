@@ -43,20 +43,29 @@ export class ApiKeyGuard implements CanActivate {
     host: HttpAdapterHost,
   ) {
     // Before the body is read: who has no key does not get to fill the memory.
-    host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', async (request) => {
-      if (request.method !== 'OPTIONS' && !request.is404 && GUARDED.test(request.url))
-        callers.set(request, this.caller(request.headers));
+    host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
+      try {
+        if (request.method !== 'OPTIONS' && !request.is404 && GUARDED.test(request.url))
+          callers.set(request, this.caller(request.headers));
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
     });
   }
 
   /** @throws HindcastError `unauthorized` or `rate-limited` */
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+    this.admit(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    return true;
+  }
+
+  /** @throws HindcastError `unauthorized` or `rate-limited` */
+  admit(request: FastifyRequest, reply: FastifyReply): void {
     const caller = callers.get(request) ?? this.caller(request.headers);
     callers.set(request, caller);
-    if (LIMITED_ROUTES.has(request.routeOptions.url ?? '')) this.admit(caller, http.getResponse<FastifyReply>());
-    return true;
+    if (LIMITED_ROUTES.has(request.routeOptions.url ?? '')) this.count(caller, reply);
   }
 
   private caller(headers: FastifyRequest['headers']): Caller {
@@ -71,7 +80,7 @@ export class ApiKeyGuard implements CanActivate {
     return key;
   }
 
-  private admit(caller: Caller, reply: FastifyReply): void {
+  private count(caller: Caller, reply: FastifyReply): void {
     const admission = this.limits.admit(caller);
     // On the raw response: a streamed answer takes over from Fastify and would lose the reply's own headers.
     for (const [name, value] of Object.entries(rateLimitHeaders(admission))) reply.raw.setHeader(name, value);

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AnswerRecorder } from './answer-recorder';
 import { ApiKeyGuard } from './api-key.guard';
 import { Chat } from './chat';
-import { ChatController } from './chat.controller';
+import { ChatRoute } from './chat-route';
 import { Cors } from './cors';
 import { Conversations } from './conversations';
 import { DocsController } from './docs.controller';
@@ -43,7 +43,6 @@ import { UnservedRoutes } from './unserved-routes';
 
 @Module({
   controllers: [
-    ChatController,
     MessagesController,
     ModelsController,
     ResponsesController,
@@ -57,6 +56,7 @@ import { UnservedRoutes } from './unserved-routes';
     AnswerRecorder,
     ApiKeyGuard,
     Chat,
+    ChatRoute,
     Conversations,
     Cors,
     EngineAttempts,

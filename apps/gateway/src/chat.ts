@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
 import { callerOf } from './api-key.guard';
+import { atMost } from './at-most';
 import { wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
@@ -177,7 +178,7 @@ export class Chat {
       throw error;
     }
     const stored = this.record(exchange, routed, { outcome: 'complete', answers, detail: 'complete' });
-    await Promise.race([stored, new Promise((resolve) => setTimeout(resolve, HOLD_MS).unref())]);
+    await atMost(HOLD_MS, stored);
     void reply.headers(turnHeaders(exchange));
     this.metrics.request(client.isGone ? 499 : 200);
     if (!client.isGone) await reply.status(200).type('application/json').send(written);

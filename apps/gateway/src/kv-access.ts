@@ -78,8 +78,8 @@ export class KvAccess {
     const bytes = typeof value === 'string' ? Buffer.byteLength(value) : value.length;
     if (bytes > this.maxValueBytes)
       throw new ContractViolation(`KV ${name}`, `${bytes} bytes are more than the ${this.maxValueBytes} of a value`);
-    const headers: Record<string, string> =
-      previous === undefined ? {} : { [PubHeaders.ExpectedLastSubjectSequenceHdr]: String(previous) };
+    const headers =
+      previous === undefined ? undefined : { [PubHeaders.ExpectedLastSubjectSequenceHdr]: String(previous) };
     const stored = await this.nats.publisher().publish(`$KV.${buckets[name]}.${key}`, value, headers);
     return stored.seq;
   }

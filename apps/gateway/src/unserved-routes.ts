@@ -9,10 +9,10 @@ import { unservedRoute } from './core/unserved-routes';
 export class UnservedRoutes {
   constructor(host: HttpAdapterHost) {
     const server = host.httpAdapter.getInstance<FastifyInstance>();
-    server.addHook('onRequest', async (request, reply) => {
-      const message = unservedRoute(request.method, request.url);
-      if (message === null) return;
-      await reply.status(404).send(openAiError(404, 'not-found', message));
+    server.addHook('onRequest', (request, reply, done) => {
+      const message = request.is404 ? unservedRoute(request.method, request.url) : null;
+      if (message === null) return done();
+      void reply.status(404).send(openAiError(404, 'not-found', message));
     });
   }
 }

@@ -1,5 +1,13 @@
 import { JetStreamApiError, type ApiError } from '@nats-io/jetstream';
-import { TimeoutError, createInbox, errors, headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import {
+  TimeoutError,
+  createInbox,
+  errors,
+  headers,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+} from '@nats-io/nats-core';
 
 /** Time for the server to confirm that a message is stored. */
 const ACK_TIMEOUT_MS = 5_000;
@@ -12,13 +20,6 @@ export interface Stored {
   readonly duplicate?: boolean;
 }
 
-interface Outgoing {
-  readonly subject: string;
-  readonly payload: string | Uint8Array;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly token: string;
-}
-
 interface Waiting {
   readonly subject: string;
   readonly until: number;
@@ -28,13 +29,11 @@ interface Waiting {
 
 /**
  * Publishes to JetStream on one connection and waits for the server's word that a message is stored. The client's own `publish` takes
- * a write to the socket, a timer and an error object for every message; here what is published in one turn of the event loop leaves
- * together, and one timer watches over all that is waited for.
+ * a timer and an error object for every message; here one timer watches over all that is waited for.
  */
 export class AcknowledgedPublisher {
   private readonly inbox = createInbox();
   private readonly waiting = new Map<string, Waiting>();
-  private outgoing: Outgoing[] = [];
   private count = 0;
   private timer: NodeJS.Timeout | null = null;
 
@@ -52,31 +51,17 @@ export class AcknowledgedPublisher {
    * @throws NoRespondersError when no stream stores the subject
    * @throws JetStreamApiError when the server refuses, as where the expected sequence is another one
    */
-  publish(
-    subject: string,
-    payload: string | Uint8Array,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Stored> {
+  publish(subject: string, payload: string | Uint8Array, fields?: Readonly<Record<string, string>>): Promise<Stored> {
     return new Promise((resolve, reject) => {
       const token = String(++this.count);
       this.waiting.set(token, { subject, until: Date.now() + ACK_TIMEOUT_MS, resolve, reject });
       this.timer ??= setTimeout(() => this.watch(), ACK_TIMEOUT_MS).unref();
-      if (this.outgoing.push({ subject, payload, headers, token }) === 1) setImmediate(() => this.send());
-    });
-  }
-
-  private send(): void {
-    const outgoing = this.outgoing;
-    this.outgoing = [];
-    for (const { subject, payload, headers: fields, token } of outgoing) {
       try {
-        const set = headers();
-        for (const [name, value] of Object.entries(fields)) set.set(name, value);
-        this.connection.publish(subject, payload, { reply: `${this.inbox}.${token}`, headers: set });
+        this.connection.publish(subject, payload, { reply: `${this.inbox}.${token}`, ...headersOf(fields) });
       } catch (error) {
         this.waitedFor(token)?.reject(error);
       }
-    }
+    });
   }
 
   private take(message: Msg): void {
@@ -113,4 +98,11 @@ export class AcknowledgedPublisher {
       reject(error());
     }
   }
+}
+
+function headersOf(fields: Readonly<Record<string, string>> | undefined): { headers?: MsgHdrs } {
+  if (!fields) return {};
+  const set = headers();
+  for (const name in fields) set.set(name, fields[name]!);
+  return { headers: set };
 }
