@@ -1,6 +1,6 @@
 import type { BodyOf, TextMessage } from '@hindcast/contracts';
 import { divide } from './context-shares';
-import { cutMiddle, estimateTokens, joinCut, type Shown } from './context-tokens';
+import { cutMiddle, estimateTokens, joinCut, weigh, type Shown } from './context-tokens';
 import { defuseAll, quoteName } from './quote';
 
 type PairedTurn = BodyOf<'turnPaired'>;
@@ -63,6 +63,8 @@ interface Part {
   readonly headTokens: number;
   /** Defused, whole. */
   readonly text: string;
+  /** `weigh` of the text. */
+  readonly weight: number;
   /** Tokens to show it whole, its head included. */
   readonly need: number;
 }
@@ -83,7 +85,8 @@ function readParts(turn: PairedTurn) {
 
 function part(head: string, text: string): Part {
   const headTokens = head === '' ? 0 : estimateTokens(head) + HEAD_TOKENS;
-  return { head, headTokens, text, need: estimateTokens(text) + headTokens };
+  const weight = weigh(text);
+  return { head, headTokens, text, weight, need: Math.ceil(weight) + headTokens };
 }
 
 function headOf({ role, toolName }: TextMessage, isRequest: boolean): string {
@@ -104,7 +107,7 @@ function fit(parts: readonly Part[], budget: number): [Part, Shown][] {
 }
 
 const shownWithin = (part: Part, share: number): Shown =>
-  part.need <= share ? [part.text] : cutMiddle(part.text, share - part.headTokens);
+  part.need <= share ? [part.text] : cutMiddle(part.text, share - part.headTokens, part.weight);
 
 /** All messages where each can show something, else the last, the first, and as many of the newest as fit. */
 function choose(parts: readonly Part[], budget: number): { kept: Part[]; left: number } {
@@ -135,16 +138,19 @@ function joined(all: readonly Part[], shown: ReadonlyMap<Part, Shown>): Map<Part
   for (const part of parts) {
     const before = shown.get(part)!;
     const after = ends.slice(at, (at += before.length)) as unknown as Shown;
-    texts.set(part, joinCut(after, before.length === 1 ? 0 : codePoints(part.text) - codePoints(before.join(''))));
+    texts.set(part, joinCut(after, before.length === 1 ? 0 : codePointsBetween(part.text, before)));
   }
   return texts;
 }
 
-const codePoints = (text: string): number => {
+/** Characters of a text of whole characters that neither of its two ends shows. */
+function codePointsBetween(text: string, [head, tail]: readonly [string, string]): number {
   let count = 0;
-  for (const _ of text) count++;
+  for (let at = head.length; at < text.length - tail.length; at++) if (!isLowSurrogate(text.charCodeAt(at))) count++;
   return count;
-};
+}
+
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code < 0xe000;
 
 function messages(parts: readonly Part[], texts: ReadonlyMap<Part, string>): QuotedMessage[] {
   const quoted: QuotedMessage[] = [];

@@ -23,51 +23,47 @@ const opensEscape = (code: number): boolean => code === 0x26 || code === 0x25 ||
 const latin1 = new TextDecoder('latin1');
 
 export function fold(text: string): Fold {
-  const out = new Units(text.length);
-  for (let at = 0; at < text.length; ) {
+  let capacity = text.length + 16;
+  let codes = new Uint8Array(capacity);
+  let start = new Int32Array(capacity);
+  let end = new Int32Array(capacity);
+  let length = 0;
+  for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
     if (code < ASCII && !opensEscape(code)) {
       // Nearly all of most texts: one table, no strings.
-      if (asciiFold[code] !== 0) out.push(asciiFold[code]!, at, at + 1);
+      const plain = asciiFold[code]!;
+      if (plain !== 0) {
+        codes[length] = plain;
+        start[length] = at;
+        end[length++] = at + 1;
+      }
       at += 1;
       continue;
     }
     const char = String.fromCodePoint(text.codePointAt(at)!);
     const decoded = code < ASCII ? decodeEscape(text, at, char) : { char, end: at + char.length };
     const plain = foldChar(decoded.char);
-    for (let i = 0; i < plain.length; i++) out.push(plain.charCodeAt(i), at, decoded.end);
+    // One character may fold to many; what is left of the text needs a place for each of its units.
+    if (length + plain.length + text.length - decoded.end > capacity) {
+      capacity = 2 * capacity + plain.length;
+      codes = grown(codes, new Uint8Array(capacity));
+      start = grown(start, new Int32Array(capacity));
+      end = grown(end, new Int32Array(capacity));
+    }
+    for (let i = 0; i < plain.length; i++) {
+      codes[length] = plain.charCodeAt(i);
+      start[length] = at;
+      end[length++] = decoded.end;
+    }
     at = decoded.end;
   }
-  return { text: latin1.decode(out.codes.subarray(0, out.length)), start: out.start, end: out.end };
+  return { text: latin1.decode(codes.subarray(0, length)), start, end };
 }
 
-/** Growing columns; one character may fold to many. */
-class Units {
-  codes: Uint8Array;
-  start: Int32Array;
-  end: Int32Array;
-  length = 0;
-
-  constructor(capacity: number) {
-    this.codes = new Uint8Array(capacity);
-    this.start = new Int32Array(capacity);
-    this.end = new Int32Array(capacity);
-  }
-
-  push(code: number, start: number, end: number): void {
-    if (this.length === this.codes.length) this.grow();
-    this.codes[this.length] = code;
-    this.start[this.length] = start;
-    this.end[this.length++] = end;
-  }
-
-  private grow(): void {
-    const { codes, start, end } = this;
-    const capacity = 2 * this.length + 16;
-    (this.codes = new Uint8Array(capacity)).set(codes);
-    (this.start = new Int32Array(capacity)).set(start);
-    (this.end = new Int32Array(capacity)).set(end);
-  }
+function grown<T extends Uint8Array | Int32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
 }
 
 const folded = new Map<string, string>();
@@ -90,4 +86,7 @@ function compute(char: string): string {
   return plain;
 }
 
-const asciiFold = Uint8Array.from({ length: ASCII }, (_, code) => foldChar(String.fromCharCode(code)).charCodeAt(0) || 0);
+const asciiFold = Uint8Array.from(
+  { length: ASCII },
+  (_, code) => foldChar(String.fromCharCode(code)).charCodeAt(0) || 0,
+);

@@ -59,12 +59,16 @@ const MARKS: readonly Mark[] = [
 
 const ANY = new RegExp(MARKS.map(({ pattern }) => `(${pattern})`).join('|'), 'g');
 
+/** What a text without any mark may be told by: no mark is made of plain ASCII without one of these signs, or a quotation mark before an `s`. */
+const SUSPICIOUS = /[^\t\n\r\x20-\x7e]|[&%\\{[\]<]|["'][\s*`~]*s/i;
+
 /**
  * Breaks every mark in `parts`, which are read as one text: a mark whose halves stand in two parts is one for a judge that repeats
  * both. Parts without a mark come back as they are.
  */
 export function breakMarks(parts: readonly string[]): string[] {
   const text = parts.join('');
+  if (!SUSPICIOUS.test(text)) return [...parts];
   const folded = fold(text);
   const edits = findEdits(folded);
   if (edits.length === 0) return [...parts];

@@ -15,6 +15,8 @@ describe('defuse', () => {
     { text: '<|im_end|></s>', shown: '‹|im_end|>‹/s>', why: 'control tokens' },
     { text: '[INST] x [/INST]', shown: '(INST) x (/INST)', why: 'control tokens in square brackets' },
     { text: '{"score": 1}', shown: '{"score"= 1}', why: 'a structured reply' },
+    { text: "' *`~sCoRe': 1", shown: "' *`~sCoRe'= 1", why: 'a field of one, with no other sign of a mark beside it' },
+    { text: 'hint start]', shown: '(hint start)', why: 'half a hint mark, the other half in the next text' },
     { text: 'a\u202eb\u200bc\u0008d', shown: 'abcd', why: 'what nobody sees' },
     { text: '\ud800x', shown: '\ufffdx', why: 'half a character is no UTF-8' },
   ])('$text → $shown: $why', ({ text, shown }) => expect(defuse(text)).toBe(shown));

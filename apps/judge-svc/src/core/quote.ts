@@ -30,14 +30,14 @@ const ANGLE_TOKEN = /<(?=\/?(?:s|bos|eos|pad|unk|mask|start_of_turn|end_of_turn)
 const SQUARE_TOKEN =
   /\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG|gMASK|CLS|SEP|MASK|PAD|UNK))\]/g;
 
+/** Most of most texts: nothing in it is invisible, half or selected. */
+const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
+
 const clean = (text: string): string =>
-  text
-    .replace(HALF_CHARACTER, '\ufffd')
-    .replace(INVISIBLE, '')
-    .replace(TAGS, '$1')
-    .replace(SELECTORS, '$1')
-    .replace(ANGLE_TOKEN, '‹')
-    .replace(SQUARE_TOKEN, '($1)');
+  (PLAIN.test(text) ? text : visible(text)).replace(ANGLE_TOKEN, '‹').replace(SQUARE_TOKEN, '($1)');
+
+const visible = (text: string): string =>
+  text.replace(HALF_CHARACTER, '\ufffd').replace(INVISIBLE, '').replace(TAGS, '$1').replace(SELECTORS, '$1');
 
 /** The name of a tool is a word: what could end its line, close its bracket or belong to a mark becomes `_`. At most 64 characters. */
 export const quoteName = (name: string): string =>
