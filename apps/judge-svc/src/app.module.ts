@@ -7,9 +7,10 @@ import { JudgeClient } from './judge-client';
 import { judgeController } from './judge.controller';
 import { JudgeEndpoint } from './judge-endpoint';
 import { JudgeMetrics } from './judge-metrics';
+import { Questions } from './questions';
 import { StructuredOutput } from './structured-output';
 
-@Module({ providers: [Judge, JudgeBudget, JudgeClient, JudgeEndpoint, JudgeMetrics, StructuredOutput] })
+@Module({ providers: [Judge, JudgeBudget, JudgeClient, JudgeEndpoint, JudgeMetrics, Questions, StructuredOutput] })
 export class AppModule {
   static with(config: JudgeConfig): DynamicModule {
     const turns = turnsAtOnce(config.JUDGE_CONCURRENCY, config.EVAL_VOTES + config.HINT_VOTES);

@@ -13,8 +13,8 @@ import type { JudgeConfig } from './config';
 import { retryDelayMs } from './core/retry';
 import type { Reply, VoteForm } from './core/vote';
 import { JudgeEndpoint, type Answer } from './judge-endpoint';
-import type { Question } from './question';
 import { JudgeMetrics } from './judge-metrics';
+import type { Question } from './questions';
 import { StructuredOutput } from './structured-output';
 import { VoteClock } from './vote-clock';
 

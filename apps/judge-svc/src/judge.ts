@@ -14,12 +14,12 @@ import {
   type JudgementRule,
   type VotePlan,
 } from './core/judgement';
-import { PROMPT_VERSION, evalPrompt, hintPrompt } from './core/prompts';
+import { PROMPT_VERSION } from './core/prompts';
 import { costOf, evalVote, hintVote, readDecision, type Decision, type Prices, type Reply } from './core/vote';
 import { JudgeBudget } from './judge-budget';
 import { JudgeClient } from './judge-client';
 import { JudgeMetrics } from './judge-metrics';
-import { Question } from './question';
+import { Questions, type Question } from './questions';
 import { StructuredOutput } from './structured-output';
 
 type PairedTurn = BodyOf<'turnPaired'>;
@@ -34,6 +34,7 @@ export class Judge {
 
   constructor(
     @Inject(CONFIG) private readonly config: JudgeConfig,
+    private readonly questions: Questions,
     private readonly client: JudgeClient,
     private readonly budget: JudgeBudget,
     private readonly structured: StructuredOutput,
@@ -70,28 +71,16 @@ export class Judge {
   }
 
   private async vote(turn: PairedTurn, plan: VotePlan) {
+    const planned = plan.evalVotes + plan.hintVotes;
+    if (planned === 0) return { votes: { evalVotes: [], hintVotes: [] }, latencyMs: 0 };
     // The texts are fixed before the mark is drawn, so none of them can know it: one mark does for all votes on a turn.
-    const mark = randomMark();
-    const evalQuestion =
-      plan.evalVotes > 0
-        ? new Question('eval', evalPrompt(turn, mark, this.config.JUDGE_CONTEXT_TOKENS), this.config)
-        : null;
-    const hintQuestion =
-      plan.hintVotes > 0
-        ? new Question('hint', hintPrompt(turn, mark, this.config.JUDGE_CONTEXT_TOKENS), this.config)
-        : null;
-    const admission = await this.budget.admit(
-      guessOf(
-        plan.evalVotes + plan.hintVotes,
-        (hintQuestion ?? evalQuestion)?.size ?? 0,
-        this.config.JUDGE_MAX_TOKENS,
-        this.prices,
-      ),
-    );
+    const questions = this.questions.about(turn, randomMark());
+    const { size } = plan.hintVotes > 0 ? questions.hint : questions.eval;
+    const admission = await this.budget.admit(guessOf(planned, size, this.config.JUDGE_MAX_TOKENS, this.prices));
     const start = performance.now();
     const [evals, hints] = await Promise.all([
-      this.ask(evalQuestion, plan.evalVotes),
-      this.ask(hintQuestion, plan.hintVotes),
+      this.ask(questions.eval, plan.evalVotes),
+      this.ask(questions.hint, plan.hintVotes),
     ]);
     const latencyMs = Math.round(performance.now() - start);
     this.budget.settle(
@@ -99,16 +88,15 @@ export class Judge {
       [...evals, ...hints].map(([reply]) => ({ ...reply, cost: costOf(reply, this.prices) })),
     );
     const votes = {
-      evalVotes: evals.map(([reply, decision]) => evalVote(reply, decision, evalQuestion!.version, this.prices)),
-      hintVotes: hints.map(([reply, decision]) => hintVote(reply, decision, hintQuestion!.version, this.prices)),
+      evalVotes: evals.map(([reply, decision]) => evalVote(reply, decision, questions.eval.version, this.prices)),
+      hintVotes: hints.map(([reply, decision]) => hintVote(reply, decision, questions.hint.version, this.prices)),
     };
     for (const vote of votes.evalVotes) this.metrics.voted('eval', vote);
     for (const vote of votes.hintVotes) this.metrics.voted('hint', vote);
     return { votes, latencyMs };
   }
 
-  private ask(question: Question | null, votes: number): Promise<Read[]> {
-    if (!question) return Promise.resolve([]);
+  private ask(question: Question, votes: number): Promise<Read[]> {
     return Promise.all(
       Array.from({ length: votes }, async (): Promise<Read> => {
         const reply = await this.client.ask(question);

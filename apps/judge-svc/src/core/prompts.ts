@@ -13,7 +13,10 @@ export const DEFAULT_CONTEXT_TOKENS = 4096;
 
 export interface JudgePrompt {
   readonly system: string;
+  /** The quotation, and the judge's task after it. */
   readonly user: string;
+  /** The texts of the turn in their fences; the same string for both kinds. */
+  readonly quotation: string;
   /** Version of the wording, stored with the vote. */
   readonly version: string;
 }
@@ -33,11 +36,8 @@ export const hintPrompt = (turn: PairedTurn, mark: string, contextTokens = DEFAU
   prompt(current.hint, turn, mark, contextTokens);
 
 function prompt(text: PromptText, turn: PairedTurn, mark: string, contextTokens: number): JudgePrompt {
-  return {
-    system: text.system,
-    user: `${opening(mark)}\n\n${material(quoted(turn, contextTokens), mark)}\n\n${text.closing}`,
-    version: text.version,
-  };
+  const quotation = quotationOf(turn, mark, contextTokens);
+  return { system: text.system, user: `${quotation}\n\n${text.closing}`, quotation, version: text.version };
 }
 
 const opening = (mark: string): string => `The mark of this quotation is ${mark}.`;
@@ -48,15 +48,21 @@ const instructionTokens = Math.max(
   ...[current.eval, current.hint].map(({ system, closing }) => estimateTokens(system) + estimateTokens(closing)),
 );
 
-// All votes on a turn show the same material, only the mark differs.
-const quotedTurns = new WeakMap<PairedTurn, { readonly contextTokens: number; readonly quoted: QuotedTurn }>();
+interface Quotation {
+  readonly mark: string;
+  readonly contextTokens: number;
+  readonly text: string;
+}
+// Both kinds of votes on a turn show the same.
+const quotations = new WeakMap<PairedTurn, Quotation>();
 
-function quoted(turn: PairedTurn, contextTokens: number): QuotedTurn {
-  const known = quotedTurns.get(turn);
-  if (known?.contextTokens === contextTokens) return known.quoted;
+function quotationOf(turn: PairedTurn, mark: string, contextTokens: number): string {
+  const known = quotations.get(turn);
+  if (known?.mark === mark && known.contextTokens === contextTokens) return known.text;
   const quoted = quoteTurn(turn, contextTokens - instructionTokens - FRAME_TOKENS);
-  quotedTurns.set(turn, { contextTokens, quoted });
-  return quoted;
+  const text = `${opening(mark)}\n\n${material(quoted, mark)}`;
+  quotations.set(turn, { mark, contextTokens, text });
+  return text;
 }
 
 function material({ conversation, answer, nextState }: QuotedTurn, mark: string): string {

@@ -1,11 +1,6 @@
+import type { PromptText } from './prompts/prompt-text';
 import { responseFormat, structuredRule } from './structured';
 import type { VoteKind } from './vote';
-
-/** A prompt as a chat completion's two messages; `user` holds the quoted material. */
-export interface Prompt {
-  readonly system: string;
-  readonly user: string;
-}
 
 export interface Sampling {
   readonly model: string;
@@ -13,17 +8,32 @@ export interface Sampling {
   readonly maxTokens: number;
 }
 
-/** Body of `POST /chat/completions` for a vote, JSON. */
-export function questionBody(kind: VoteKind, prompt: Prompt, sampling: Sampling, structured: boolean): string {
-  return JSON.stringify({
+/** The body of a vote's request, JSON, without what it quotes: that stands between the two parts. */
+export interface QuestionFrame {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Of `POST /chat/completions` for votes of one kind: the same for every turn. */
+export function questionFrame(
+  kind: VoteKind,
+  { system, closing }: PromptText,
+  sampling: Sampling,
+  structured: boolean,
+): QuestionFrame {
+  const settings = JSON.stringify({
     model: sampling.model,
-    messages: [
-      { role: 'system', content: prompt.system },
-      // After the prompt's own last words, which ask for a box.
-      { role: 'user', content: structured ? `${prompt.user}\n\n${structuredRule[kind]}` : prompt.user },
-    ],
     temperature: sampling.temperature,
     max_tokens: sampling.maxTokens,
     ...(structured && { response_format: responseFormat(kind) }),
   });
+  // The rule comes after the prompt's own last words, which ask for a box.
+  const last = structured ? `\n\n${closing}\n\n${structuredRule[kind]}` : `\n\n${closing}`;
+  return {
+    before: `${settings.slice(0, -1)},"messages":[${JSON.stringify({ role: 'system', content: system })},{"role":"user","content":"`,
+    after: `${inJson(last)}"}]}`,
+  };
 }
+
+/** A text as it stands within a JSON string. */
+export const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
