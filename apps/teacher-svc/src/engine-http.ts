@@ -1,8 +1,9 @@
 import { DependencyUnavailable } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import type { TeacherConfig } from './config';
+import { exchange, type Exchanged } from './engine-exchange';
 
 export interface EnginePlace {
   /** With `/v1`. */
@@ -27,10 +28,17 @@ const AWAY = new Set([401, 403, 408, 425, 429]);
 @Injectable()
 export class EngineHttp implements OnModuleDestroy {
   private readonly agent: Agent;
+  private readonly addresses = new Map<string, EngineAddress>();
 
   constructor(@Inject(CONFIG) private readonly config: TeacherConfig) {
     // A turn tokenises both of its prompts at once.
-    this.agent = new Agent({ connections: 2 * config.TEACHER_CONCURRENCY, keepAliveTimeout: 30_000 });
+    this.agent = new Agent({
+      connections: 2 * config.TEACHER_CONCURRENCY,
+      keepAliveTimeout: 30_000,
+      // `TEACHER_TIMEOUT_MS` bounds every silence.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -40,6 +48,11 @@ export class EngineHttp implements OnModuleDestroy {
   /** @throws DependencyUnavailable when the engine is away, too slow or answers 5xx */
   post(place: EnginePlace, path: string, body: unknown): Promise<EngineReply> {
     return this.call(place, path, 'POST', JSON.stringify(body));
+  }
+
+  /** As {@link post}, of a body that is JSON already. */
+  postWritten(place: EnginePlace, path: string, json: string): Promise<EngineReply> {
+    return this.call(place, path, 'POST', json);
   }
 
   /** @throws DependencyUnavailable, as for `post` */
@@ -53,30 +66,39 @@ export class EngineHttp implements OnModuleDestroy {
     method: 'GET' | 'POST',
     body: string | null,
   ): Promise<EngineReply> {
-    // Paths name `/v1` themselves: `/tokenize` and `/generate` lie beside it.
-    const url = `${baseUrl.replace(/\/v1$/, '')}${path}`;
+    const { origin, root } = this.address(baseUrl);
+    const headers: Record<string, string> = {};
+    if (body !== null) headers['content-type'] = 'application/json';
+    if (apiKey) headers['authorization'] = `Bearer ${apiKey}`;
+    const options = { origin, path: `${root}${path}`, method, headers, body };
     const away = (why: string, cause?: unknown): DependencyUnavailable =>
       new DependencyUnavailable('teacher engine', `${path}: ${why}`, 1_000, { cause });
-    let status: number;
-    let bytes: ArrayBuffer;
+    let answer: Exchanged;
     try {
-      const response = await request(url, {
-        method,
-        dispatcher: this.agent,
-        signal: AbortSignal.timeout(this.config.TEACHER_TIMEOUT_MS),
-        headers: {
-          ...(body === null ? {} : { 'content-type': 'application/json' }),
-          ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
-        },
-        body,
-      });
-      status = response.statusCode;
-      bytes = await response.body.arrayBuffer();
+      answer = await exchange(this.agent, options, this.config.TEACHER_TIMEOUT_MS);
     } catch (cause) {
       throw away('unreachable', cause);
     }
+    const { statusCode: status } = answer;
     if (status === 500) throw new EngineFault('teacher engine', `${path}: status 500`);
     if (status >= 500 || AWAY.has(status)) throw away(`status ${status}`);
-    return { path, status, body: Buffer.from(bytes) };
+    return { path, status, body: answer.body };
   }
+
+  private address(baseUrl: string): EngineAddress {
+    let known = this.addresses.get(baseUrl);
+    if (!known) {
+      const { origin, pathname } = new URL(baseUrl);
+      // Paths name `/v1` themselves: `/tokenize` and `/generate` lie beside it.
+      known = { origin, root: pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
+      this.addresses.set(baseUrl, known);
+    }
+    return known;
+  }
+}
+
+interface EngineAddress {
+  readonly origin: string;
+  /** What stands before `/v1`; mostly nothing. */
+  readonly root: string;
 }

@@ -7,9 +7,11 @@ import { alignSglang, alignVllm, type ScoredIds } from './core/align-log-probs';
 import type { Message } from './core/hinted-messages';
 import type { Scores } from './core/positions';
 import { errorMessage, hasNonFiniteNumber, refusalReason } from './core/refusal-reason';
+import { scanTokens } from './core/scan-tokens';
 import { scanVllm } from './core/scan-vllm';
 import { recordedName, type TeacherModel } from './core/teacher-model';
 import { TeacherRefusal } from './core/teacher-refusal';
+import { writtenIds } from './core/written-ids';
 
 /** The engine has no model of this name. */
 export class ModelMissing extends TeacherRefusal {
@@ -19,7 +21,8 @@ export class ModelMissing extends TeacherRefusal {
 }
 
 export interface Tokenized {
-  readonly ids: number[];
+  /** `[P]` */
+  readonly ids: Int32Array;
   /** Positions of the model; null where the answer does not say. */
   readonly maxModelLength: number | null;
 }
@@ -49,11 +52,12 @@ export class TeacherClient {
     };
     const reply = await this.http.post(this.place(engine), '/tokenize', body);
     if (reply.status === 404) throw new ModelMissing(base);
-    const answer = this.parsed(reply) as { tokens?: unknown; max_model_len?: unknown };
+    const scanned = reply.status === 200 ? scanTokens(reply.body) : null;
+    const answer: { tokens?: unknown; max_model_len?: unknown } = scanned?.rest ?? this.parsed(reply);
     // SGLang says what the tokenizer's file says, which may be any number.
     const says = this.config.TEACHER_DIALECT === 'vllm' ? answer.max_model_len : null;
     return {
-      ids: idsOf(answer.tokens, reply.path),
+      ids: scanned?.ids ?? Int32Array.from(idsOf(answer.tokens, reply.path)),
       maxModelLength: typeof says === 'number' && says > 0 ? says : null,
     };
   }
@@ -71,13 +75,9 @@ export class TeacherClient {
 
   private async scoreVllm(engine: string, model: TeacherModel, scored: ScoredIds): Promise<Scores> {
     const name = recordedName(model);
-    const reply = await this.http.post(this.place(engine), '/v1/completions', {
-      model: name,
-      prompt: scored.ids,
-      max_tokens: 1,
-      temperature: 0,
-      prompt_logprobs: scored.topK,
-    });
+    const rest = { model: name, max_tokens: 1, temperature: 0, prompt_logprobs: scored.topK };
+    const json = withIds('prompt', scored.ids, rest);
+    const reply = await this.http.postWritten(this.place(engine), '/v1/completions', json);
     if (reply.status === 404) throw new ModelMissing(name);
     const scanned = reply.status === 200 ? scanVllm(reply.body, scored) : null;
     if (scanned) return scanned;
@@ -89,14 +89,15 @@ export class TeacherClient {
   }
 
   private async scoreSglang(engine: string, model: TeacherModel, scored: ScoredIds): Promise<Scores> {
-    const reply = await this.http.post(this.place(engine), '/generate', {
-      input_ids: scored.ids,
+    const rest = {
       sampling_params: { max_new_tokens: 0, temperature: 0 },
       return_logprob: true,
       logprob_start_len: scored.promptLength - 1,
       ...(scored.topK > 0 ? { top_logprobs_num: scored.topK } : {}),
       ...(model.adapter === null ? {} : { lora_path: model.adapter }),
-    });
+    };
+    const json = withIds('input_ids', scored.ids, rest);
+    const reply = await this.http.postWritten(this.place(engine), '/generate', json);
     const answer = this.parsed(reply) as { meta_info?: unknown };
     if (typeof answer.meta_info !== 'object' || answer.meta_info === null)
       throw unexpected(reply.path, 'there is no meta_info');
@@ -140,9 +141,14 @@ export class TeacherClient {
 export function idsOf(tokens: unknown, path: string): number[] {
   if (!Array.isArray(tokens)) throw unexpected(path, 'tokens is no list');
   for (const id of tokens)
-    if (!Number.isInteger(id) || (id as number) < 0) throw unexpected(path, 'a token id is none');
+    if (!Number.isInteger(id) || (id as number) < 0 || (id as number) > 0x7fffffff)
+      throw unexpected(path, 'a token id is none');
   return tokens as number[];
 }
+
+/** A request's JSON: an object that is not empty, with the ids in front. */
+const withIds = (field: string, ids: Int32Array, rest: object): string =>
+  `{"${field}":[${writtenIds(ids)}],${JSON.stringify(rest).slice(1)}`;
 
 const unexpected = (path: string, what: string): TeacherRefusal =>
   new TeacherRefusal('refused-by-engine', `${path}: ${what}`);

@@ -11,7 +11,8 @@ export class TeacherMetrics {
   readonly alarms;
   private readonly turns;
   private readonly seconds;
-  private readonly tokens;
+  private readonly promptTokens;
+  private readonly responseTokens;
   private readonly gapNats;
 
   constructor(metrics: Metrics) {
@@ -29,7 +30,9 @@ export class TeacherMetrics {
       [],
       [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100],
     );
-    this.tokens = metrics.counter('teacher_tokens_total', 'Tokens read (prompt) and scored (response)', ['kind']);
+    const tokens = metrics.counter('teacher_tokens_total', 'Tokens read (prompt) and scored (response)', ['kind']);
+    this.promptTokens = tokens.labels({ kind: 'prompt' });
+    this.responseTokens = tokens.labels({ kind: 'response' });
     this.gapNats = metrics.histogram(
       'teacher_gap_nats',
       'Mean over a turn’s tokens of log π_T − log π_rollout: what the hint makes of the answer',
@@ -51,8 +54,8 @@ export class TeacherMetrics {
   }
 
   scored(promptTokens: number, logProbs: Float32Array, rolloutLogProbs: Float32Array): void {
-    this.tokens.inc({ kind: 'prompt' }, promptTokens);
-    this.tokens.inc({ kind: 'response' }, logProbs.length);
+    this.promptTokens.inc(promptTokens);
+    this.responseTokens.inc(logProbs.length);
     let sum = 0;
     for (let t = 0; t < logProbs.length; t++) sum += logProbs[t]! - rolloutLogProbs[t]!;
     this.gapNats.observe(sum / logProbs.length);

@@ -15,7 +15,7 @@ export class TeacherController {
   @EventPattern(contracts.turnHinted.subject, { concurrency: 64 })
   async onTurnHinted(@Payload() { turnId, tenant, body: turn }: MessageOf<'turnHinted'>): Promise<void> {
     const teacher = await this.teacher.score(turnId!, turn.hint);
-    await this.bus.publish('turnScored', { turnId, tenant, body: { ...turn, teacher } });
+    await this.bus.publishMade('turnScored', { turnId: turnId!, tenant, body: { ...turn, teacher } });
     const { sessionId, policyVersion } = turn;
     const outcome = teacher.ok ? { ok: true } : { ok: false, reason: teacher.reason, detail: teacher.detail };
     this.log.info('turn.scored', { turnId, sessionId, policyVersion, ...outcome });

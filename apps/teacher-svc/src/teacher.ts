@@ -103,7 +103,7 @@ export class Teacher {
     assertSamePrompt(plain, promptIds);
     assertFits(hinted, responseIds.length);
     const ids: ScoredIds = {
-      ids: [...hinted.ids, ...responseIds],
+      ids: joined(hinted.ids, responseIds),
       promptLength: hinted.ids.length,
       topK: this.config.TEACHER_TOP_K,
     };
@@ -138,6 +138,13 @@ export class Teacher {
     this.metrics.alarm('not-repeatable');
     this.log.error('teacher.not-repeatable', { turnId, gapNats: gap });
   }
+}
+
+function joined(promptIds: Int32Array, responseIds: Int32Array): Int32Array {
+  const ids = new Int32Array(promptIds.length + responseIds.length);
+  ids.set(promptIds);
+  ids.set(responseIds, promptIds.length);
+  return ids;
 }
 
 /** A template that does not reproduce the captured prompt would put the hint into another prompt than the policy's. */

@@ -6,7 +6,7 @@ type Entry = Record<string, { logprob: unknown; rank?: number }> | null;
 /** An entry with the id itself and a likelier one. */
 const entry = (id: number, logprob: unknown): Entry => ({ '999': { logprob: -0.01 }, [id]: { logprob } });
 /** Prompt [1, 2], sampled [7, 8, 9]. */
-const ids = [1, 2, 7, 8, 9];
+const ids = Int32Array.of(1, 2, 7, 8, 9);
 const scored = (topK = 0): ScoredIds => ({ ids, promptLength: 2, topK });
 const prompt = [null, entry(2, -1)];
 

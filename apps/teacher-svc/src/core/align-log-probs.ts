@@ -4,7 +4,7 @@ import { TeacherRefusal } from './teacher-refusal';
 /** What is scored: the hinted prompt, and behind it the ids that the policy sampled. */
 export interface ScoredIds {
   /** `[P + R]` */
-  readonly ids: readonly number[];
+  readonly ids: Int32Array;
   /** P, length of the hinted prompt. */
   readonly promptLength: number;
   /** Most likely ids wanted at each response position; 0: none. */

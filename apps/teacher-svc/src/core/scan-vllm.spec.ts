@@ -3,7 +3,7 @@ import type { Scores } from './positions';
 import { scanVllm } from './scan-vllm';
 
 const ids = [1, 2, 7, 8, 9];
-const scored: ScoredIds = { ids, promptLength: 2, topK: 0 };
+const scored: ScoredIds = { ids: Int32Array.from(ids), promptLength: 2, topK: 0 };
 const entry = (id: number, logprob: unknown, text = 'x') => ({ [id]: { logprob, rank: 1, decoded_token: text } });
 const answer = (entries: unknown): string =>
   JSON.stringify({
@@ -84,7 +84,7 @@ it('agrees with the careful reader on random answers with texts made to mislead'
         ]),
       );
     });
-    const wanted = { ids: all, promptLength: 1 + Math.floor(random() * (count - 1)), topK: k };
+    const wanted = { ids: Int32Array.from(all), promptLength: 1 + Math.floor(random() * (count - 1)), topK: k };
     const text = answer(list);
     const parsed = (JSON.parse(text) as { choices: { prompt_logprobs: unknown[] }[] }).choices[0]!.prompt_logprobs;
     let careful: Scores | null = null;
