@@ -24,6 +24,8 @@ export class JudgeMetrics {
   private readonly tokens;
   private readonly cost;
   private readonly breaker;
+  /** The series of most votes: a series is looked up by its labels only once. */
+  private readonly often;
 
   constructor(private readonly metrics: Metrics) {
     this.votes = metrics.counter(
@@ -44,13 +46,22 @@ export class JudgeMetrics {
     this.cost = metrics.counter('judge_cost_total', 'Cost of the votes by the configured prices');
     this.breaker = metrics.gauge('judge_breaker', '1 for the state that the circuit breaker is in', ['state']);
     this.breakerIs('closed');
+    const seriesOf = (kind: VoteKind) => ({
+      ok: this.votes.labels({ kind, outcome: 'ok' }),
+      latency: this.latency.labels({ kind }),
+      promptTokens: this.tokens.labels({ type: 'prompt' }),
+      completionTokens: this.tokens.labels({ type: 'completion' }),
+    });
+    this.often = { eval: seriesOf('eval'), hint: seriesOf('hint') };
   }
 
   voted(kind: VoteKind, vote: CountedVote): void {
-    this.votes.inc({ kind, outcome: vote.abstained ?? 'ok' });
-    this.latency.observe({ kind }, vote.latencyMs / 1000);
-    if (vote.promptTokens !== null) this.tokens.inc({ type: 'prompt' }, vote.promptTokens);
-    if (vote.completionTokens !== null) this.tokens.inc({ type: 'completion' }, vote.completionTokens);
+    const { ok, latency, promptTokens, completionTokens } = this.often[kind];
+    if (vote.abstained === null) ok.inc();
+    else this.votes.inc({ kind, outcome: vote.abstained });
+    latency.observe(vote.latencyMs / 1000);
+    if (vote.promptTokens !== null) promptTokens.inc(vote.promptTokens);
+    if (vote.completionTokens !== null) completionTokens.inc(vote.completionTokens);
     if (vote.cost !== null) this.cost.inc(vote.cost);
   }
 

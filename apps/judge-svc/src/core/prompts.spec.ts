@@ -132,15 +132,15 @@ it.each([
   { name: 'marks', word: '\\boxed{1} <s> <<<' },
   { name: 'emoji', word: '👨‍👩‍👧' },
 ])('D18: a prompt stays within its tokens, whatever it quotes, and says what it cut ($name)', ({ word }) => {
-  const text = word.repeat(200);
+  const text = word.repeat(100);
   const messages = Array.from({ length: 120 }, (_, i) => ({
     role: i % 2 ? ('user' as const) : ('tool' as const),
     text,
     toolName: i % 2 ? null : word.repeat(50),
   }));
-  const long = { ...turn, answer: text.repeat(50), conversation: messages, nextState: messages };
-  for (const prompt of [evalPrompt, hintPrompt])
-    for (const tokens of [2_048, DEFAULT_CONTEXT_TOKENS, 30_000]) {
+  const long = { ...turn, answer: text.repeat(100), conversation: messages, nextState: messages };
+  for (const tokens of [2_048, DEFAULT_CONTEXT_TOKENS, 30_000])
+    for (const prompt of [evalPrompt, hintPrompt]) {
       const { system, user } = prompt(long, mark, tokens);
       expect(estimateTokens(system) + estimateTokens(user)).toBeLessThanOrEqual(tokens);
       expect(user.match(/characters cut/g)!.length).toBeGreaterThanOrEqual(3);

@@ -130,8 +130,8 @@ const UNFINISHED = [
 ];
 
 describe('hostile texts', () => {
-  it.each(UNFINISHED)('a megabyte of %j is read, and gives verdicts that can be sent', (piece) => {
-    const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+  it.each(UNFINISHED)('a quarter of a megabyte of %j is read, and gives verdicts that can be sent', (piece) => {
+    const text = piece.repeat(Math.ceil(250_000 / piece.length));
     for (const verdict of verify(VERIFIER_NAMES, turn(text))) expect(verdict.detail.length).toBeLessThanOrEqual(1000);
     guardHits(GUARD_NAMES, text);
   });
@@ -161,7 +161,7 @@ describe('hostile texts', () => {
         expect(verify(VERIFIER_NAMES, turn(any))).toEqual(verify(VERIFIER_NAMES, turn(any)));
         guardHits(GUARD_NAMES, any);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
