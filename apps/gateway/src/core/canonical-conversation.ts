@@ -83,9 +83,16 @@ export function canonicalMessage(message: Json): string | null {
   return `${JSON.stringify([role === 'function' ? 'tool' : role, calls])}\n${text}`;
 }
 
-/** Hash of the conversation up to and including the answer: the key of its open turn. */
+/** Keys of answers that are being written down: who remembers an answer and who opens its turn both need it. */
+const keys = new WeakMap<Json, { readonly conversation: string; readonly key: string }>();
+
+/** Hash of the conversation up to and including the answer, which does not change any more: the key of its open turn. */
 export function openTurnKey(conversation: string, answer: Json, sha256: Sha256): string {
-  return sha256(`${conversation}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
+  const known = keys.get(answer);
+  if (known?.conversation === conversation) return known.key;
+  const key = sha256(`${conversation}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
+  keys.set(answer, { conversation, key });
+  return key;
 }
 
 /** How far back a request is searched for an answer that is still open. */
