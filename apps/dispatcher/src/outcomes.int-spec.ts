@@ -223,3 +223,19 @@ test.each([
   others.pop();
   await broker.stop();
 });
+
+test('a session that cannot be settled keeps no other one waiting', async () => {
+  const [broken, sound] = [newSession(), newSession()];
+  const turnId = await paired(sound);
+  await judge(turnId, sound, 1);
+  await until(async () => (await stateOf(turnId)) === 'judged');
+  await query(
+    databaseUrl,
+    `INSERT INTO held_turns ("turnId", tenant, "sessionId", judged, "expiresAt")
+      VALUES ('${broken}', 'acme', '${broken}', 'no judgement', '2026-01-01')`,
+  );
+  await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = '2026-01-02' WHERE "turnId" = '${turnId}'`);
+  await until(async () => (await stateOf(turnId)) === 'decided');
+  expect(await story(turnId)).toMatchObject({ case: 'rl', reward: 1, reason: 'outcome-expired' });
+  await query(databaseUrl, `DELETE FROM held_turns WHERE "turnId" = '${broken}'`);
+});

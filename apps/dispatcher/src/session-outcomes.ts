@@ -110,10 +110,19 @@ export class SessionOutcomes implements OnModuleDestroy {
 
   private async sweep(): Promise<void> {
     try {
-      for (const { tenant, sessionId } of await this.sessions.due(new Date())) await this.settle(tenant, sessionId);
+      for (const { tenant, sessionId } of await this.sessions.due(new Date())) await this.settleDue(tenant, sessionId);
     } catch (error) {
-      const level = error instanceof DependencyUnavailable ? 'warn' : 'error';
-      this.log[level]('outcomes.waiting', { error });
+      this.log.warn('outcomes.waiting', { error });
+    }
+  }
+
+  /** A session that cannot be settled is not to keep the ones behind it. @throws DependencyUnavailable as {@link Dispatch.decide} */
+  private async settleDue(tenant: string, sessionId: string): Promise<void> {
+    try {
+      await this.settle(tenant, sessionId);
+    } catch (error) {
+      if (error instanceof DependencyUnavailable) throw error;
+      this.log.error('outcomes.not-settled', { sessionId, error });
     }
   }
 }

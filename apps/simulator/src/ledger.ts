@@ -22,6 +22,19 @@ export async function status(gatewayUrl: string): Promise<Status> {
   return Status.parse(await response.json());
 }
 
+/** As {@link status}, with patience for a ledger that is away or slow. */
+export async function statusWithin(gatewayUrl: string, patienceMs: number): Promise<Status> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await status(gatewayUrl);
+    } catch (error) {
+      if (performance.now() >= end) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
 /**
  * Waits until the ledger knows `captured` turns, has decided all of them, and a due step is published or refused. Parts that are away
  * are waited for; `onWaiting` says for what.

@@ -4,7 +4,7 @@ import { ChatClient } from './client';
 import { rate } from './core/learning-curve';
 import { demoReport, imbalances, type DemoOptions, type DemoReport, type HeldOut } from './core/report';
 import { evaluateHeldOut, HELD_OUT_QUESTIONS } from './held-out';
-import { status, whenSettled, type Status } from './ledger';
+import { statusWithin, whenSettled, type Status } from './ledger';
 import { Progress, say } from './progress';
 import { runSession } from './session';
 import type { Stack } from './stack/stack';
@@ -19,7 +19,7 @@ export async function runDemo(stack: Stack, options: DemoOptions, patienceMs: nu
   const before = await heldOut(stack, options, BASE_MODEL, 'Held-out questions, seed model   ');
   const firstAnswers = await runSessions(stack, options, patienceMs);
   const after = await heldOut(stack, options, CURRENT_MODEL, 'Held-out questions, last version ');
-  const ledger = await status(stack.gatewayUrl);
+  const ledger = await statusWithin(stack.gatewayUrl, patienceMs);
   const wrong = imbalances(ledger);
   if (wrong.length > 0) throw new Error(`the books do not balance: ${wrong.join('; ')}`);
   return demoReport(options, ledger, firstAnswers, { before, after }, adapterDir(stack, ledger.policyVersion));
@@ -33,7 +33,7 @@ export const adapterDir = (stack: Stack, version: number): string | null =>
 async function runSessions(stack: Stack, options: DemoOptions, patienceMs: number): Promise<boolean[]> {
   const client = new ChatClient(stack.gatewayUrl);
   const draw = random(`${options.seed}/${options.persona}/user`);
-  const known = (await status(stack.gatewayUrl)).turns.captured;
+  const known = (await statusWithin(stack.gatewayUrl, patienceMs)).turns.captured;
   const progress = new Progress('Sessions', options.sessions);
   const firstAnswers: boolean[] = [];
   let captured = known;
