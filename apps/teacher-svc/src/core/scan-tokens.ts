@@ -53,8 +53,8 @@ function idsBetween(bytes: Buffer, from: number, to: number): Int32Array | null 
     const code = at === to ? COMMA : bytes[at]!;
     if (code >= ZERO && code <= NINE) {
       id = id * 10 + code - ZERO;
-      if (id > MAX_ID || (at > start && bytes[start] === ZERO)) return null;
     } else if (code === COMMA && at > start) {
+      if (id > MAX_ID || (bytes[start] === ZERO && at > start + 1)) return null;
       ids[count++] = id;
       id = 0;
       start = at + 1;
