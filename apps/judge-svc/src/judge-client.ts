@@ -77,8 +77,7 @@ export class JudgeClient implements OnModuleDestroy {
     const course: Course = { question, clock, form: 'boxed', calls: 0, paid: 0, failed: 'timeout' };
     this.asking.add(clock);
     try {
-      // The race, and not the end of the request, is the deadline: it holds even where a vote waits for something else.
-      const answer = await Promise.race([this.answer(course), clock.over]);
+      const answer = await this.answer(course);
       if (this.closed) throw new DependencyUnavailable('judge', 'the service shuts down');
       const counted = { latencyMs: clock.elapsedMs, calls: course.calls, form: course.form };
       if (answer) return { ...counted, ...answer, failed: null };
@@ -98,8 +97,10 @@ export class JudgeClient implements OnModuleDestroy {
   private async answer(course: Course): Promise<(Answer & { ok: true })['completion'] | null> {
     const { clock } = course;
     for (let attempt = 1; ; attempt++) {
-      const tried = await this.slots.run(() => this.try(course));
-      if (tried === 'over') return null;
+      const trying = this.slots.run(() => this.try(course));
+      // The deadline cuts a request off and ends a pause, but for a slot a try would wait as long as others take.
+      const tried = attempt === 1 ? await trying : await Promise.race([trying, clock.whenOver()]);
+      if (tried === null || tried === 'over') return null;
       if (tried === 'breaker-open') {
         course.failed = 'breaker-open';
         await clock.sleep(retryDelayMs(attempt, null, Math.random()));

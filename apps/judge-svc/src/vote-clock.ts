@@ -1,16 +1,12 @@
 /** The deadline of one vote. It starts with the vote's first worker slot and holds for all its tries together. */
 export class VoteClock {
-  /** Resolves at the deadline, or once the vote is decided, whatever the network does. */
-  readonly over: Promise<null>;
   private startedAt: number | null = null;
   private timer: NodeJS.Timeout | undefined;
   private expired = false;
   private cutOff: (() => void) | null = null;
-  private end: (nothing: null) => void = () => undefined;
+  private readonly waiting: ((nothing: null) => void)[] = [];
 
-  constructor(private readonly limitMs: number) {
-    this.over = new Promise((resolve) => (this.end = resolve));
-  }
+  constructor(private readonly limitMs: number) {}
 
   /** Nothing is waited for any longer. */
   get isExpired(): boolean {
@@ -35,7 +31,7 @@ export class VoteClock {
   /** The vote is decided. */
   stop(): void {
     clearTimeout(this.timer);
-    this.end(null);
+    for (const wake of this.waiting.splice(0)) wake(null);
   }
 
   expire(): void {
@@ -44,11 +40,16 @@ export class VoteClock {
     this.stop();
   }
 
+  /** Resolves at the deadline, or once the vote is decided. Most votes never ask for it. */
+  whenOver(): Promise<null> {
+    return this.expired ? Promise.resolve(null) : new Promise((resolve) => this.waiting.push(resolve));
+  }
+
   /** Waits, at most until the deadline. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      void this.over.then(() => {
+      void this.whenOver().then(() => {
         clearTimeout(timer);
         resolve();
       });
