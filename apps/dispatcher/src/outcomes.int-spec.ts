@@ -239,3 +239,19 @@ test('a session that cannot be settled keeps no other one waiting', async () => 
   expect(await story(turnId)).toMatchObject({ case: 'rl', reward: 1, reason: 'outcome-expired' });
   await query(databaseUrl, `DELETE FROM held_turns WHERE "turnId" = '${broken}'`);
 });
+
+test('of two outcomes that are on their way at once, the one that was sent first counts', async () => {
+  const sessions = Array.from({ length: 40 }, newSession);
+  // Each pair is one right behind the other in the stream, as a client sends them that has changed its mind.
+  for (const sessionId of sessions) {
+    await end(sessionId, 0.37);
+    await end(sessionId, -1);
+  }
+  const stored = () =>
+    query<{ reward: number; late: number }>(
+      databaseUrl,
+      `SELECT reward, late FROM session_outcomes WHERE "sessionId" = ANY('{${sessions.join(',')}}')`,
+    );
+  await until(async () => (await stored()).filter(({ late }) => late === 1).length === sessions.length);
+  expect((await stored()).map(({ reward }) => reward)).toEqual(sessions.map(() => 0.37));
+});

@@ -25,6 +25,8 @@ interface Held {
 @Injectable()
 export class SessionOutcomes implements OnModuleDestroy {
   private readonly loop: Loop;
+  /** Outcomes that are being written, by session. */
+  private readonly writes = new Map<string, Promise<void>>();
 
   constructor(
     @Inject(CONFIG) private readonly config: DispatcherConfig,
@@ -68,9 +70,22 @@ export class SessionOutcomes implements OnModuleDestroy {
     sessionId: string,
     outcome: { reward: number; comment: string | null; at: Date },
   ): Promise<'first' | 'again' | 'late'> {
-    const order = await this.sessions.addOutcome(tenant, sessionId, outcome);
+    const order = await this.inOrder(tenant, sessionId, () => this.sessions.addOutcome(tenant, sessionId, outcome));
     await this.settle(tenant, sessionId);
     return order;
+  }
+
+  /** Messages are handled at once, and each write takes its own time: of two words on a session the first one has to be stored first. */
+  private async inOrder<T>(tenant: string, sessionId: string, write: () => Promise<T>): Promise<T> {
+    const key = `${tenant}/${sessionId}`;
+    const written = (this.writes.get(key) ?? Promise.resolve()).then(write);
+    const done = written.then(noop, noop);
+    this.writes.set(key, done);
+    try {
+      return await written;
+    } finally {
+      if (this.writes.get(key) === done) this.writes.delete(key);
+    }
   }
 
   /** Decides what can be decided of a session. */
@@ -126,6 +141,8 @@ export class SessionOutcomes implements OnModuleDestroy {
     }
   }
 }
+
+const noop = (): void => undefined;
 
 const withScores = (turns: readonly PendingTurn[], held: ReadonlyMap<string, Held>): PendingTurn[] =>
   turns.map((turn) => ({ ...turn, score: turn.decided === null ? (held.get(turn.id)?.score ?? null) : turn.score }));
