@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly seed: number;
   /** Settings of the person's own environment win over the preset. */
   readonly environmentWins: boolean;
+  /** A judge in place of the demo judge, with /v1. */
+  readonly judgeBaseUrl?: string;
   /** Settings beyond the preset. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -39,7 +41,8 @@ export async function startStack(options: StartOptions): Promise<Stack> {
   const own = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[0] in preset && entry[1] !== undefined && entry[1] !== '',
   );
-  const judgeBaseUrl = options.environmentWins ? environment['JUDGE_BASE_URL'] || undefined : undefined;
+  const judgeBaseUrl =
+    options.judgeBaseUrl ?? (options.environmentWins ? environment['JUDGE_BASE_URL'] || undefined : undefined);
   const progress = new Progress('Starting', judgeBaseUrl === undefined ? PROCESSES : PROCESSES - 1, 100);
   try {
     return await Stack.start({
