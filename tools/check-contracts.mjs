@@ -52,14 +52,14 @@ function objectOf(node) {
   return inner;
 }
 
-/** What a file does with the bus: calls of `bus.publish|request|respond`, and `@EventPattern` handlers. */
+/** What a file does with the bus: calls of `bus.publish|publishMade|request|respond`, and `@EventPattern` handlers. */
 function usesOf(app, path) {
   const found = [];
   visit(parse(path), (node) => {
     if (!ts.isCallExpression(node)) return;
     const callee = node.expression.getText();
     const [first] = node.arguments;
-    const method = /(?:^|\.)bus\.(publish|request|respond|store)$/i.exec(callee)?.[1];
+    const method = /(?:^|\.)bus\.(publish|request|respond|store)(?:Made)?$/i.exec(callee)?.[1];
     if (method === 'store') problems.push(`${path}: bus.store is the platform's own; publish by a contract's name`);
     else if (method && first && ts.isStringLiteral(first)) found.push({ app, path, kind: method, name: first.text });
     else if (method)

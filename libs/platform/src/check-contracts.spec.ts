@@ -54,7 +54,7 @@ it('is content with a tree in which all agree', () => {
 });
 
 it('names everything that differs', () => {
-  add('apps/judge-svc/src/app.ts', "this.bus.publish('turnScored', message);");
+  add('apps/judge-svc/src/app.ts', "this.bus.publishMade('turnScored', message);");
   edit('apps/gateway/src/app.ts', "void this.bus.publish('turnClosed', message);", '');
   add('apps/gateway/src/app.ts', 'this.bus.publish(name, message); bus.store(subject, id, bytes);');
   add('apps/gateway/src/app.ts', 'EventPattern(contracts.turnHinted.subject);');
