@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { HindcastError } from '@hindcast/contracts';
-import { parseConfig } from '@hindcast/platform';
+import { Log, parseConfig } from '@hindcast/platform';
 import { JudgeConfig } from './config';
 import { reply } from './testing/fake-judge';
 import { asksForHint, JudgeBench, pairedTurn } from './testing/judge-bench';
@@ -40,6 +40,18 @@ it('FEEDBACK_REWARD=join: feedback is one more vote', async () => {
   await bench.start(yes, { FEEDBACK_REWARD: 'join', EVAL_VOTES: '1' });
   const { body } = await bench.judged(pairedTurn(), await said(-1));
   expect(body).toMatchObject({ evalScore: 0, rewardSource: 'joined', evalVotes: [{ score: 1 }] });
+});
+
+it.each(['{"reward": "PRIVATE"}', 'PRIVATE, and no JSON'])('feedback that is none: %s', async (value) => {
+  const lines: unknown[] = [];
+  const spy = jest.spyOn(Log.prototype, 'error').mockImplementation((...line) => void lines.push(line));
+  await bench.start(yes);
+  const turnId = randomUUID();
+  await (await bench.bucket('feedback')).put(turnId, value);
+  const { body } = await bench.judged(pairedTurn(), turnId);
+  spy.mockRestore();
+  expect(body).toMatchObject({ evalScore: 1, rewardSource: 'votes' });
+  expect(lines).toEqual([['feedback.malformed', { turnId }]]);
 });
 
 it('a verifier scores a turn without eval votes; hints are still asked for', async () => {

@@ -1,8 +1,8 @@
 import { guardHits, verify } from '@hindcast/advantage';
 import { DependencyUnavailable, Feedback, type BodyOf } from '@hindcast/contracts';
-import { Buckets, CONFIG } from '@hindcast/platform';
+import { Buckets, CONFIG, Log } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import type { KV } from '@nats-io/kv';
+import type { KV, KvEntry } from '@nats-io/kv';
 import { randomUUID } from 'node:crypto';
 import type { JudgeConfig } from './config';
 import { guessOf } from './core/budget';
@@ -40,6 +40,7 @@ export class Judge {
     private readonly structured: StructuredOutput,
     private readonly metrics: JudgeMetrics,
     private readonly buckets: Buckets,
+    private readonly log: Log,
   ) {
     const { JUDGE_PRICE_PROMPT: prompt, JUDGE_PRICE_COMPLETION: completion } = config;
     this.prices = prompt === undefined || completion === undefined ? null : { prompt, completion };
@@ -107,15 +108,31 @@ export class Judge {
     );
   }
 
+  /** What is no feedback will not become one: it counts as none, here as in the dispatcher. */
   private async feedbackOn(turnId: string): Promise<Feedback | null> {
+    const entry = await this.feedbackEntry(turnId);
+    if (entry?.operation !== 'PUT') return null;
+    const parsed = Feedback.safeParse(jsonOf(entry));
+    if (!parsed.success) this.log.error('feedback.malformed', { turnId });
+    return parsed.data ?? null;
+  }
+
+  private async feedbackEntry(turnId: string): Promise<KvEntry | null> {
     try {
       const bucket = await (this.feedback ??= this.buckets.open('feedback'));
-      const entry = await bucket.get(turnId);
-      return entry?.operation === 'PUT' ? Feedback.parse(entry.json()) : null;
+      return await bucket.get(turnId);
     } catch (cause) {
       this.feedback = null;
       throw new DependencyUnavailable('nats', 'the feedback bucket cannot be read', 1_000, { cause });
     }
+  }
+}
+
+function jsonOf(entry: KvEntry): unknown {
+  try {
+    return entry.json();
+  } catch {
+    return undefined;
   }
 }
 

@@ -13,6 +13,7 @@ export {
   majorityScore,
   parseEvalVote,
   parseHintVote,
+  quorateScore,
   selectHint,
   type ParsedHintVote,
   type Score,

@@ -5,6 +5,7 @@ import {
   majorityScore,
   parseEvalVote,
   parseHintVote,
+  quorateScore,
   selectHint,
   type ParsedHintVote,
   type Score,
@@ -87,6 +88,18 @@ describe('majorityScore', () => {
   it('does not depend on the order of the votes', () => {
     const votes = fc.array(fc.constantFrom<Score | null>(-1, 0, 1, null), { maxLength: 9 });
     fc.assert(fc.property(votes, (list) => expect(majorityScore([...list].reverse())).toBe(majorityScore(list))));
+  });
+});
+
+describe('quorateScore', () => {
+  it.each<{ votes: (Score | null)[]; quorum: number; score: Score; why: string }>([
+    { votes: [1, 1, null], quorum: 2, score: 1, why: 'two can be read' },
+    { votes: [1, null, null], quorum: 2, score: 0, why: 'one is too few, though it says 1' },
+    { votes: [-1], quorum: 1, score: -1, why: 'one is enough' },
+    { votes: [1, -1], quorum: 2, score: 0, why: 'enough of them, and a tie' },
+    { votes: [], quorum: 1, score: 0, why: 'nobody voted' },
+  ])('$votes with a quorum of $quorum: $score, $why', ({ votes, quorum, score }) => {
+    expect(quorateScore(votes, quorum)).toBe(score);
   });
 });
 

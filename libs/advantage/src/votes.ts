@@ -45,6 +45,11 @@ export function majorityScore(votes: readonly (Score | null)[]): Score {
   return first === undefined || first[1] === second?.[1] ? 0 : first[0];
 }
 
+/** {@link majorityScore} of the votes; 0 when fewer than `quorum` of them can be read. */
+export function quorateScore(votes: readonly (Score | null)[], quorum: number): Score {
+  return votes.filter((vote) => vote !== null).length >= quorum ? majorityScore(votes) : 0;
+}
+
 /**
  * The accepted hint: the longest (code points; then the first) of the votes that say +1 with a usable hint.
  *

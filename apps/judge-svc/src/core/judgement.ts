@@ -1,4 +1,4 @@
-import { majorityScore, selectHint } from '@hindcast/advantage';
+import { majorityScore, quorateScore, selectHint } from '@hindcast/advantage';
 import type { BodyOf, EvalVote, Feedback, HintVote, Score, Verdict } from '@hindcast/contracts';
 
 /** Votes to ask for. */
@@ -100,16 +100,11 @@ function rewardOf(
   const voted = evalVotes.map((vote) => vote.score);
   if (feedback) {
     const scores = verified === null ? [...voted, feedback.reward] : [verified, feedback.reward];
-    return { score: verified === null ? quorate(scores, quorum) : majorityScore(scores), source: 'joined' };
+    return { score: verified === null ? quorateScore(scores, quorum) : majorityScore(scores), source: 'joined' };
   }
   return verified === null
-    ? { score: quorate(voted, quorum), source: 'votes' }
+    ? { score: quorateScore(voted, quorum), source: 'votes' }
     : { score: verified, source: 'verifier' };
-}
-
-/** Majority of the readable votes, or 0 when they are too few. */
-function quorate(scores: readonly (Score | null)[], quorum: number): Score {
-  return scores.filter((score) => score !== null).length >= quorum ? majorityScore(scores) : 0;
 }
 
 function votedHint(votes: readonly HintVote[], rule: JudgementRule): string | null {
