@@ -69,9 +69,11 @@ export class Stage {
   async run(turns: number): Promise<Run> {
     const js = jetstream(this.connection!);
     const captures = await new Kvm(js).open(buckets.captures);
+    // Made beforehand: what makes them is no part of the pipeline.
+    const made = Array.from({ length: turns }, madeTurn);
     const before = this.cpu();
     const start = performance.now();
-    await this.publish(js, captures, turns);
+    await this.publish(js, captures, made);
     await this.whenDecided(this.decided + turns);
     const elapsedMs = performance.now() - start;
     const after = this.cpu();
@@ -141,16 +143,15 @@ export class Stage {
     return port;
   }
 
-  private async publish(js: JetStreamClient, captures: KV, turns: number): Promise<void> {
+  private async publish(js: JetStreamClient, captures: KV, turns: readonly MadeTurn[]): Promise<void> {
     let next = 0;
     const one = async (): Promise<void> => {
-      while (next++ < turns) {
-        const { turnId, capture, captured, paired } = pairedTurn();
-        const envelope = { v: 1, turnId, tenant: 'default', at: Date.now() };
-        const send = (subject: string, body: unknown): Promise<unknown> =>
-          js.publish(subject, JSON.stringify({ ...envelope, body }), { msgID: `${subject}.${turnId}` });
+      for (let turn = turns[next++]; turn; turn = turns[next++]) {
+        const { turnId, capture, messages } = turn;
         await captures.put(turnId, capture);
-        await Promise.all([send(contracts.turnCaptured.subject, captured), send(contracts.turnPaired.subject, paired)]);
+        await Promise.all(
+          messages.map(({ subject, payload }) => js.publish(subject, payload, { msgID: `${subject}.${turnId}` })),
+        );
       }
     };
     await Promise.all(Array.from({ length: WINDOW }, one));
@@ -206,6 +207,23 @@ export class Stage {
     const postgres = postgresPids(this.folder).reduce((sum, pid) => sum + cpuMs(`/proc/${pid}/stat`), 0);
     return postgres > 0 ? { ...spent, postgres } : {};
   }
+}
+
+/** A turn as the bytes that the gateway sends. */
+interface MadeTurn {
+  readonly turnId: string;
+  readonly capture: Uint8Array;
+  readonly messages: readonly { readonly subject: string; readonly payload: Uint8Array }[];
+}
+
+function madeTurn(): MadeTurn {
+  const { turnId, capture, captured, paired } = pairedTurn();
+  const message = (subject: string, body: unknown): MadeTurn['messages'][number] => ({
+    subject,
+    payload: Buffer.from(JSON.stringify({ v: 1, turnId, tenant: 'default', at: Date.now(), body })),
+  });
+  const messages = [message(contracts.turnCaptured.subject, captured), message(contracts.turnPaired.subject, paired)];
+  return { turnId, capture, messages };
 }
 
 /** Clock ticks of /proc a second: the same on every Linux that Node runs on. */

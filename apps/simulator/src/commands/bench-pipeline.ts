@@ -22,6 +22,9 @@ const SCALING_CONCURRENCY = 60;
 /** Turns of a scaling run by replica: about twelve seconds of judging. */
 const SCALING_TURNS = 120;
 
+/** Turns before the first round: a cold process takes twice the CPU. */
+const WARM_UP_TURNS = 1_500;
+
 /** What the numbers hold for. */
 const DURABILITY =
   'nats-server: file storage, survives the death of a process, syncs every two minutes; PostgreSQL: fsync and synchronous_commit on';
@@ -76,7 +79,7 @@ async function instantRounds(
 ): Promise<{ turnsPerSecond: number; cpuMsPerTurn: Record<string, number> }> {
   const stage = await Stage.set({ root, judges: 1, judgeDelayMs: 0, nodeOptions, settings: {} });
   try {
-    await stage.run(Math.min(500, turns)); // the first ones compile
+    await stage.run(Math.min(WARM_UP_TURNS, turns)); // the first ones compile
     const runs: Run[] = [];
     for (let i = 0; i < rounds; i++) {
       runs.push(await stage.run(turns));
