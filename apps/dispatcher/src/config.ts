@@ -16,6 +16,8 @@ export const DispatcherConfig = commonConfig(8083).extend({
   AT_LEAST_ONE: booleanFlag.default(true),
   /** A person's reward replaces the votes, or is one more of them. The judge's should be the same. */
   FEEDBACK_REWARD: z.enum(['override', 'join']).default('override'),
+  /** Readable eval votes needed, a person's that joins them included; with fewer the score is 0. The judge's should be the same. */
+  EVAL_QUORUM: z.coerce.number().int().min(1).default(1),
   /** How the outcome of a session and the scores of its turns become a reward (`libs/advantage`, `sessionRewards`). */
   OUTCOME_MODE: z.enum(['outcome-plus-mean', 'outcome-plus-step']).default('outcome-plus-mean'),
   /** c: weight of the turns' scores against the outcome. */

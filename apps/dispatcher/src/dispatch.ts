@@ -110,6 +110,7 @@ export class Dispatch {
       maxSampleBytes: this.nats.maxPayload,
       sessionHasSample: asks ? await this.sessions.hasSample(sessionId) : null,
       feedbackReward: this.config.FEEDBACK_REWARD,
+      evalQuorum: this.config.EVAL_QUORUM,
       outcome,
     };
   }

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
-import { EventPattern, Payload } from '@nestjs/microservices';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { Log } from '@hindcast/platform';
+import { Log, MessageContext } from '@hindcast/platform';
 import { SessionOutcomes } from './session-outcomes';
 import { Tally } from './tally';
 
@@ -15,10 +15,14 @@ export class OutcomesController {
   ) {}
 
   @EventPattern(contracts.sessionOutcome.subject)
-  async onOutcome(@Payload() { tenant, at, body }: MessageOf<'sessionOutcome'>): Promise<void> {
+  async onOutcome(
+    @Payload() { tenant, at, body }: MessageOf<'sessionOutcome'>,
+    @Ctx() { streamSequence: sequence }: MessageContext,
+  ): Promise<void> {
     const { sessionId, reward, comment } = body;
-    const order = await this.outcomes.outcome(tenant, sessionId, { reward, comment, at: new Date(at) });
+    const order = await this.outcomes.outcome(tenant, sessionId, { reward, comment, at: new Date(at), sequence });
     this.tally.outcome(order);
+    if (order === 'earlier') this.log.warn('outcome.earlier', { sessionId, reward });
     if (order === 'late') this.log.warn('outcome.late', { sessionId, reward });
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Buckets, Bus, type RunningService } from '@hindcast/platform';
 import type { TurnStory } from '@hindcast/contracts';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { Sessions } from './sessions';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
 import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
 import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
@@ -202,12 +203,15 @@ test('binary RL keeps exactly one turn without a score of a session, also when t
 });
 
 test.each([
-  { mode: 'override', reward: -1, rewardSource: 'feedback' },
-  { mode: 'join', reward: 1, rewardSource: 'joined' },
-])('FEEDBACK_REWARD=$mode: two votes against one person give $reward', async ({ mode, reward, rewardSource }) => {
+  { mode: 'override', quorum: '1', reward: -1, rewardSource: 'feedback' },
+  { mode: 'join', quorum: '3', reward: 1, rewardSource: 'joined' },
+  { mode: 'join', quorum: '4', reward: null, rewardSource: 'joined' },
+])('FEEDBACK_REWARD=$mode: two votes against one person give $reward, EVAL_QUORUM=$quorum', async (row) => {
+  const { mode, quorum, reward, rewardSource } = row;
   const url = await postgres.createDatabase();
   const broker = await startNatsServer();
-  const one = await startTestDispatcher({ NATS_URL: broker.url, DATABASE_URL: url, FEEDBACK_REWARD: mode });
+  const settings = { FEEDBACK_REWARD: mode, EVAL_QUORUM: quorum };
+  const one = await startTestDispatcher({ NATS_URL: broker.url, DATABASE_URL: url, ...settings });
   others.push(one);
   const turnId = await storeCapture(one, 'r-1');
   const bucket = await one.app.get(Buckets).open('feedback');
@@ -254,4 +258,75 @@ test('of two outcomes that are on their way at once, the one that was sent first
     );
   await until(async () => (await stored()).filter(({ late }) => late === 1).length === sessions.length);
   expect((await stored()).map(({ reward }) => reward)).toEqual(sessions.map(() => 0.37));
+});
+
+const outcomeOf = async (sessionId: string) =>
+  (
+    await query<{ reward: number; comment: string | null; late: number }>(
+      databaseUrl,
+      `SELECT reward, comment, late FROM session_outcomes WHERE "sessionId" = '${sessionId}'`,
+    )
+  )[0];
+
+test.each([
+  { why: 'by the time they were sent', first: { at: 1_000, sequence: 9 }, second: { at: 2_000, sequence: 8 } },
+  {
+    why: 'sent in one millisecond, by the stream',
+    first: { at: 1_000, sequence: 8 },
+    second: { at: 1_000, sequence: 9 },
+  },
+])('of two outcomes the first one counts, whichever comes first: $why', async ({ first, second }) => {
+  const sessions = service.app.get(Sessions);
+  const add = (sessionId: string, reward: number, { at, sequence }: typeof first) =>
+    sessions.addOutcome('acme', sessionId, { reward, comment: `${reward}`, at: new Date(at), sequence });
+  const [inOrder, swapped] = [newSession(), newSession()];
+  expect([await add(inOrder, 0.37, first), await add(inOrder, -1, second)]).toEqual(['first', 'late']);
+  expect([await add(swapped, -1, second), await add(swapped, 0.37, first)]).toEqual(['first', 'earlier']);
+  for (const sessionId of [inOrder, swapped]) {
+    expect(await outcomeOf(sessionId)).toEqual({ reward: 0.37, comment: '0.37', late: 1 });
+    expect(await add(sessionId, 0.37, first)).toBe('again');
+  }
+});
+
+test('an outcome that was sent first comes too late once a turn is decided by another', async () => {
+  const sessionId = newSession();
+  const turns = [await paired(sessionId), await paired(sessionId)];
+  const tell = (at: number, reward: number) => {
+    const message = { v: 1, turnId: null, tenant: 'acme', at, body: { sessionId, reward, comment: null } };
+    return service.app.get(Bus).store('rl.v1.session.outcome', newSession(), JSON.stringify(message));
+  };
+  await tell(3_000, 1);
+  await until(async () => (await outcomeOf(sessionId))?.reward === 1);
+  await judge(turns[0]!, sessionId, 0);
+  await until(async () => (await stateOf(turns[0]!)) === 'judged');
+  // Nothing is decided by the other one yet.
+  await tell(2_000, -1);
+  await until(async () => (await outcomeOf(sessionId))?.reward === -1);
+  await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = now() WHERE "turnId" = '${turns[0]}'`);
+  await until(async () => (await stateOf(turns[0]!)) === 'decided');
+  await tell(1_000, 0.5);
+  await until(async () => (await outcomeOf(sessionId))?.late === 2);
+  await judge(turns[1]!, sessionId, 0);
+  await until(async () => (await stateOf(turns[1]!)) === 'decided');
+  expect((await Promise.all(turns.map(story))).map((one) => one!.reward)).toEqual([-1, -1]);
+});
+
+test('a step that a person gave 0 is in the mean, before it is decided and after', async () => {
+  const sessionId = newSession();
+  const turns = [await paired(sessionId), await paired(sessionId)];
+  await end(sessionId, -1);
+  const word = { evalScore: 0, evalVotes: [], rewardSource: 'feedback', outcomePending: true } as const;
+  await send(
+    service,
+    'turnUnhinted',
+    turns[0]!,
+    unhintedTurn({ responseId: turns[0]!, sessionId, ...word, evalVotes: [] }),
+  );
+  await until(async () => (await stateOf(turns[0]!)) === 'judged');
+  await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = now() WHERE "turnId" = '${turns[0]}'`);
+  await until(async () => (await stateOf(turns[0]!)) === 'decided');
+  await judge(turns[1]!, sessionId, 1);
+  await until(async () => (await stateOf(turns[1]!)) === 'decided');
+  // −1 + 0, then −1 + (0 + 1)/2
+  expect((await Promise.all(turns.map(story))).map((one) => one!.reward)).toEqual([-1, -0.5]);
 });

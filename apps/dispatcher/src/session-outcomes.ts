@@ -7,7 +7,7 @@ import { settlement, type PendingTurn } from './core/settlement';
 import { Dispatch } from './dispatch';
 import { LedgerWriter } from './ledger-writer';
 import { Loop } from './loop';
-import { Sessions, type HeldTurn } from './sessions';
+import { Sessions, type HeldTurn, type Outcome, type OutcomeOrder } from './sessions';
 
 /** What a crash or another dispatcher left, and what waited for long enough, is found this often. */
 const SWEEP_MS = 2_000;
@@ -60,22 +60,17 @@ export class SessionOutcomes implements OnModuleDestroy {
     return stored === 'stored';
   }
 
-  /**
-   * The environment's word on a session.
-   *
-   * @returns `late`: another one came before, and counts
-   */
-  async outcome(
-    tenant: string,
-    sessionId: string,
-    outcome: { reward: number; comment: string | null; at: Date },
-  ): Promise<'first' | 'again' | 'late'> {
+  /** The environment's word on a session. */
+  async outcome(tenant: string, sessionId: string, outcome: Outcome): Promise<OutcomeOrder> {
     const order = await this.inOrder(tenant, sessionId, () => this.sessions.addOutcome(tenant, sessionId, outcome));
     await this.settle(tenant, sessionId);
     return order;
   }
 
-  /** Messages are handled at once, and each write takes its own time: of two words on a session the first one has to be stored first. */
+  /**
+   * Messages are handled at once, and each write takes its own time: nothing is to be decided by the second word on a session before the
+   * first one is stored.
+   */
   private async inOrder<T>(tenant: string, sessionId: string, write: () => Promise<T>): Promise<T> {
     const key = `${tenant}/${sessionId}`;
     const written = (this.writes.get(key) ?? Promise.resolve()).then(write);
@@ -97,14 +92,16 @@ export class SessionOutcomes implements OnModuleDestroy {
     const isOver = held.some((turn) => turn.expiresAt <= now);
     if (outcome === null) return isOver ? this.expire(tenant, known, now) : undefined;
     const found = settlement(withScores(turns, known), isOver);
-    if (found === null) return;
+    if (found === null || found.due.length === 0) return;
+    const reward = await this.sessions.useOutcome(tenant, sessionId);
+    if (reward === null) return;
     const { OUTCOME_MODE: mode, OUTCOME_STEP_COEFFICIENT: coefficient, OUTCOME_DISCOUNT: discount } = this.config;
     const rule = { mode, coefficient, discount, standardise: this.config.OUTCOME_STANDARDISE };
     const decisions = found.due.map(({ id, index }) => {
       const turn = known.get(id);
       // Held after the list was read: the one who holds it settles too.
       if (!turn) return null;
-      return this.dispatch.decide(id, tenant, turn.judged, { reward: outcome, rule, steps: found.steps, index });
+      return this.dispatch.decide(id, tenant, turn.judged, { reward, rule, steps: found.steps, index });
     });
     await Promise.all(decisions);
   }
@@ -115,9 +112,11 @@ export class SessionOutcomes implements OnModuleDestroy {
   }
 
   private async read(held: readonly HeldTurn[]): Promise<ReadonlyMap<string, Held>> {
+    const { FEEDBACK_REWARD: feedbackReward, EVAL_QUORUM: evalQuorum } = this.config;
+    const count = { feedbackReward, evalQuorum };
     const entries = held.map(async ({ turnId, judged: text, expiresAt }) => {
       const judged = JSON.parse(text) as JudgedTurn;
-      const score = stepScoreOf(judged, await this.dispatch.feedback(turnId), this.config.FEEDBACK_REWARD);
+      const score = stepScoreOf(judged, await this.dispatch.feedback(turnId), count);
       return [turnId, { judged, score, expiresAt }] as const;
     });
     return new Map(await Promise.all(entries));

@@ -9,6 +9,22 @@ export interface HeldTurn {
   readonly expiresAt: Date;
 }
 
+/** The environment's word on a session. */
+export interface Outcome {
+  /** In [−1, 1]. */
+  readonly reward: number;
+  readonly comment: string | null;
+  /** When it was sent, and where in the stream it lies: of two that were sent in one millisecond the smaller one is the first. */
+  readonly at: Date;
+  readonly sequence: number;
+}
+
+/**
+ * `first`: the session had none. `earlier`: it had one that was sent later, which no longer counts. `again`: it is the one that counts.
+ * `late`: another one counts.
+ */
+export type OutcomeOrder = 'first' | 'earlier' | 'again' | 'late';
+
 /** What is known of a session whose turns wait. */
 export interface WaitingSession {
   /** `null` while the environment said nothing. */
@@ -27,9 +43,7 @@ const WAITING: Statement = {
   text: `SELECT
     (SELECT reward FROM session_outcomes WHERE tenant = $1 AND "sessionId" = $2) AS outcome,
     (SELECT COALESCE(json_agg(json_build_object('id', id, 'ending', ending, 'decided', decided, 'judged', judged,
-        'score', CASE WHEN d."evalScore" = 0 AND NOT EXISTS (
-          SELECT FROM votes WHERE votes."turnId" = id AND kind = 'eval' AND votes.score IS NOT NULL
-        ) THEN NULL ELSE d."evalScore" END) ORDER BY "createdAt", id), '[]')
+        'score', d."stepScore") ORDER BY "createdAt", id), '[]')
       FROM turns LEFT JOIN decisions d ON d."turnId" = id
       WHERE tenant = $1 AND "sessionId" = $2 AND "outcomePending") AS turns,
     (SELECT COALESCE(json_agg(json_build_object('turnId', "turnId", 'judged', judged, 'expiresAt', "expiresAt")), '[]')
@@ -43,10 +57,20 @@ const DUE: Statement = {
 };
 const ADD_OUTCOME: Statement = {
   name: 'add-outcome',
-  text: `INSERT INTO session_outcomes AS known (tenant, "sessionId", reward, comment, at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (tenant, "sessionId") DO UPDATE SET late = known.late +
-      CASE WHEN known.at = EXCLUDED.at AND known.reward = EXCLUDED.reward THEN 0 ELSE 1 END
-    RETURNING xmax = 0 AS "isFirst", at = $5 AND reward = $3 AS "isSame"`,
+  text: `INSERT INTO session_outcomes AS known (tenant, "sessionId", reward, comment, at, sequence)
+    VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (tenant, "sessionId") DO UPDATE SET late = known.late + 1, (reward, comment, at, sequence) = (
+      SELECT reward, comment, at, sequence FROM (VALUES
+        (known.used, known.at, known.sequence, known.reward, known.comment),
+        (false, EXCLUDED.at, EXCLUDED.sequence, EXCLUDED.reward, EXCLUDED.comment)
+      ) word (used, at, sequence, reward, comment) ORDER BY used DESC, at, sequence, reward LIMIT 1)
+    WHERE known.at <> EXCLUDED.at OR known.reward <> EXCLUDED.reward
+    RETURNING CASE WHEN xmax = 0 THEN 'first' WHEN at = $5 AND reward = $3 THEN 'earlier' ELSE 'late' END AS "order"`,
+};
+/** From now on no other outcome takes its place. The row's lock puts it before or after a change of the outcome. */
+const USE_OUTCOME: Statement = {
+  name: 'use-outcome',
+  text: `UPDATE session_outcomes SET used = true WHERE tenant = $1 AND "sessionId" = $2 RETURNING reward`,
 };
 
 const HELD: Statement = { name: 'held-turns', text: 'SELECT count(*)::int AS count FROM held_turns' };
@@ -80,19 +104,20 @@ export class Sessions {
     return this.database.sql(DUE, [now]);
   }
 
-  /** The first word counts. A message that came again is no later one. */
+  /** The outcome that was sent first counts, whatever the order in which they come, until something is decided by one. */
   async addOutcome(
     tenant: string,
     sessionId: string,
-    { reward, comment, at }: { reward: number; comment: string | null; at: Date },
-  ): Promise<'first' | 'again' | 'late'> {
-    const [row] = await this.database.sql<{ isFirst: boolean; isSame: boolean }>(ADD_OUTCOME, [
-      tenant,
-      sessionId,
-      reward,
-      comment,
-      at,
-    ]);
-    return row!.isFirst ? 'first' : row!.isSame ? 'again' : 'late';
+    { reward, comment, at, sequence }: Outcome,
+  ): Promise<OutcomeOrder> {
+    const values = [tenant, sessionId, reward, comment, at, sequence];
+    const [row] = await this.database.sql<{ order: OutcomeOrder }>(ADD_OUTCOME, values);
+    return row?.order ?? 'again';
+  }
+
+  /** The reward to decide by, which is final from now on; `null` when the session's outcome is gone. */
+  async useOutcome(tenant: string, sessionId: string): Promise<number | null> {
+    const [row] = await this.database.sql<{ reward: number }>(USE_OUTCOME, [tenant, sessionId]);
+    return row?.reward ?? null;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '@hindcast/platform';
+import type { OutcomeOrder } from './sessions';
 
 /** Counts what the ledger was told, and what it had been told before. */
 @Injectable()
@@ -12,9 +13,13 @@ export class Tally {
       .inc({ subject, news: String(isNews) });
   }
 
-  outcome(order: 'first' | 'again' | 'late'): void {
+  outcome(order: OutcomeOrder): void {
     this.metrics
-      .counter('session_outcomes_total', 'Outcomes of sessions: the first, the same again, or too late', ['order'])
+      .counter(
+        'session_outcomes_total',
+        'Outcomes of sessions: first, earlier than the one before, the same again, or too late',
+        ['order'],
+      )
       .inc({ order });
   }
 

@@ -7,13 +7,14 @@ import {
   type UnhintedTurn,
 } from '@hindcast/contracts';
 import { capture, scoredTurn, unhintedTurn } from '../testing/turns';
-import { decide, needsCapture, type Circumstances, type JudgedTurn } from './decide';
+import { decide, needsCapture, stepScoreOf, type Circumstances, type JudgedTurn } from './decide';
 
 const usual: Circumstances = {
   rule: { method: 'combine', currentVersion: 3, maxStaleness: 4, atLeastOne: false },
   maxSampleBytes: 8 * 1024 * 1024,
   sessionHasSample: null,
   feedbackReward: 'override',
+  evalQuorum: 1,
   outcome: null,
 };
 const good: Capture = capture();
@@ -170,4 +171,20 @@ test('the sample carries the ids and log-probs of the capture, bit for bit', () 
     true,
   );
   expect(Buffer.from(sample!.promptIds.base64, 'base64').equals(Buffer.from(good.promptIds.slice().buffer))).toBe(true);
+});
+
+const [readable, unreadable] = unhintedTurn().evalVotes;
+test.each<{ why: string; turn: Partial<UnhintedTurn>; said?: -1 | 0 | 1; join?: true; score: -1 | 0 | 1 | null }>([
+  { why: 'no vote can be read', turn: { evalScore: 0, evalVotes: [unreadable!] }, score: null },
+  { why: 'nobody voted', turn: { evalScore: 0, evalVotes: [] }, score: null },
+  { why: 'the votes say 0', turn: { evalScore: 0, evalVotes: [{ ...readable!, score: 0 }] }, score: 0 },
+  { why: 'the votes say 1', turn: { evalScore: 1 }, score: 1 },
+  { why: 'a person says 0', turn: { evalScore: 1, evalVotes: [] }, said: 0, score: 0 },
+  { why: 'a person said 0 to the judge', turn: { evalScore: 0, evalVotes: [], rewardSource: 'feedback' }, score: 0 },
+  { why: 'a person says 0, alone', turn: { evalScore: 0, evalVotes: [] }, said: 0, join: true, score: 0 },
+  { why: 'a verifier says 0', turn: { evalScore: 0, evalVotes: [], rewardSource: 'verifier' }, score: 0 },
+])('the score of a step where $why: $score', ({ turn, said, join, score }) => {
+  const mode = join ? 'join' : 'override';
+  const word = said === undefined ? null : feedback(said);
+  expect(stepScoreOf(unhintedTurn(turn), word, { ...usual, feedbackReward: mode })).toBe(score);
 });

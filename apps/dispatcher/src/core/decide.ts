@@ -1,6 +1,7 @@
 import {
   gate,
   majorityScore,
+  quorateScore,
   sessionRewards,
   type Decision as GateDecision,
   type GateRule,
@@ -35,6 +36,9 @@ export interface KnownOutcome {
   readonly index: number;
 }
 
+/** How a person's word and the recorded votes make a score. */
+export type VoteCount = Pick<Circumstances, 'feedbackReward' | 'evalQuorum'>;
+
 /** What the decision on a judged turn depends on besides the turn, its capture and what a person said of it. */
 export interface Circumstances {
   readonly rule: GateRule;
@@ -44,6 +48,8 @@ export interface Circumstances {
   readonly sessionHasSample: boolean | null;
   /** A person's word replaces the votes, or is one more of them. */
   readonly feedbackReward: FeedbackReward;
+  /** Readable votes needed where a person joins them, the person's included; with fewer the score is 0. */
+  readonly evalQuorum: number;
   /** `expired`: it was waited for in vain; `null`: the turn waited for none. */
   readonly outcome: KnownOutcome | 'expired' | null;
 }
@@ -104,23 +110,28 @@ export function decide(
 export function scoreOf(
   turn: JudgedTurn,
   feedback: Feedback | null,
-  mode: FeedbackReward,
+  { feedbackReward, evalQuorum }: VoteCount,
 ): Pick<Scored, 'evalScore' | 'rewardSource'> {
   if (feedback === null) return { evalScore: turn.evalScore, rewardSource: turn.rewardSource };
-  if (mode === 'override') return { evalScore: feedback.reward, rewardSource: 'feedback' };
+  if (feedbackReward === 'override') return { evalScore: feedback.reward, rewardSource: 'feedback' };
   const verified = new Set(turn.verdicts.map((verdict) => verdict.score).filter((score) => score !== null));
-  const votes = verified.size === 1 ? [...verified] : turn.evalVotes.map((vote) => vote.score);
-  return { evalScore: majorityScore([...votes, feedback.reward]), rewardSource: 'joined' };
+  const voted = turn.evalVotes.map((vote) => vote.score);
+  const evalScore =
+    verified.size === 1
+      ? majorityScore([...verified, feedback.reward])
+      : quorateScore([...voted, feedback.reward], evalQuorum);
+  return { evalScore, rewardSource: 'joined' };
 }
 
 /** The turn's score as a step of its session: `null` where nobody could read one, which is not the same as 0. */
-export function stepScoreOf(turn: JudgedTurn, feedback: Feedback | null, mode: FeedbackReward): StepScore {
-  const { evalScore } = scoreOf(turn, feedback, mode);
-  return evalScore === 0 && turn.evalVotes.every((vote) => vote.score === null) ? null : evalScore;
+export function stepScoreOf(turn: JudgedTurn, feedback: Feedback | null, count: VoteCount): StepScore {
+  const { evalScore, rewardSource } = scoreOf(turn, feedback, count);
+  const isUnread = rewardSource === 'votes' && turn.evalVotes.every((vote) => vote.score === null);
+  return isUnread ? null : evalScore;
 }
 
 function rewarded(turn: JudgedTurn, feedback: Feedback | null, circumstances: Circumstances): Scored {
-  const scored = scoreOf(turn, feedback, circumstances.feedbackReward);
+  const scored = scoreOf(turn, feedback, circumstances);
   const { outcome } = circumstances;
   if (outcome === null || outcome === 'expired') return { ...scored, reward: scored.evalScore };
   const rewards = sessionRewards(outcome.reward, outcome.steps, outcome.rule);

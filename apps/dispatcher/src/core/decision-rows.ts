@@ -1,9 +1,13 @@
 import type { EvalVote, HintVote } from '@hindcast/contracts';
-import type { Decision } from './decide';
+import { stepScoreOf, type Decision } from './decide';
 import type { Recording } from './recording';
 
 /** What the ledger keeps of a decision itself: verdict, votes, and the sample's numbers. */
-export function decisionRows({ turnId, judged, circumstances }: Recording, tenant: string, decision: Decision) {
+export function decisionRows(
+  { turnId, judged, feedback, circumstances }: Recording,
+  tenant: string,
+  decision: Decision,
+) {
   const { sample } = decision;
   return {
     decisions: [
@@ -14,6 +18,7 @@ export function decisionRows({ turnId, judged, circumstances }: Recording, tenan
         reason: decision.reason,
         method: circumstances.rule.method,
         evalScore: decision.evalScore,
+        stepScore: stepScoreOf(judged, feedback, circumstances),
         hint: judged.hint,
         rewardSource: decision.rewardSource,
         judgeModel: judged.judgeModel,

@@ -8,6 +8,7 @@ const circumstances: Circumstances = {
   maxSampleBytes: 8 * 1024 * 1024,
   sessionHasSample: false,
   feedbackReward: 'override',
+  evalQuorum: 1,
   outcome: null,
 };
 const recording = (over: Partial<Recording> = {}): Recording => ({
@@ -70,6 +71,31 @@ test.each([
   const judged = unhintedTurn({ evalScore: 1, evalVotes: [...evalVotes], rewardSource: 'joined' });
   const decision = decideRecording(recording({ judged, feedback: person(said) }), { feedbackReward: mode });
   expect([decision.reward, decision.rewardSource]).toEqual([reward, source]);
+});
+
+test.each([
+  { why: 'the person makes the quorum', evalQuorum: 2, reward: -1 },
+  { why: 'even so they are too few', evalQuorum: 3, reward: null },
+])('a person joins one vote of the same mind, EVAL_QUORUM=$evalQuorum: $why', ({ evalQuorum, reward }) => {
+  const judged = unhintedTurn({ evalScore: 0, evalVotes: votes(-1), rewardSource: 'votes' });
+  const decided = recording({
+    judged,
+    feedback: person(-1),
+    circumstances: { ...circumstances, feedbackReward: 'join', evalQuorum },
+  });
+  expect(decideRecording(recordingOf(recordingTexts(decided))).reward).toBe(reward);
+});
+
+test('a verifier and a person need no quorum, as in the judge service', () => {
+  const judged = unhintedTurn({ verdicts: [{ verifier: 'exit-code', score: -1, detail: '' }], evalVotes: [] });
+  const overrides = { feedbackReward: 'join', evalQuorum: 3 } as const;
+  expect(decideRecording(recording({ judged, feedback: person(-1) }), overrides).reward).toBe(-1);
+});
+
+test('a recording from before the quorum was recorded has one of 1', () => {
+  const { evalQuorum: _, ...before } = circumstances;
+  const texts = { ...recordingTexts(recording()), circumstances: JSON.stringify(before) };
+  expect(recordingOf(texts).circumstances).toEqual(circumstances);
 });
 
 test('a verifier and a person who disagree are a tie', () => {

@@ -56,12 +56,16 @@ export const recordingTexts = ({ turnId, judged, feedback, circumstances, captur
   capture,
 });
 
-/** @throws SyntaxError when a text is not what {@link recordingTexts} wrote. */
+/**
+ * A recording from before `evalQuorum` was recorded was decided with one of 1.
+ *
+ * @throws SyntaxError when a text is not what {@link recordingTexts} wrote.
+ */
 export const recordingOf = ({ turnId, judged, feedback, circumstances, capture }: RecordingTexts): Recording => ({
   turnId,
   judged: JSON.parse(judged) as JudgedTurn,
   feedback: feedback === null ? null : (JSON.parse(feedback) as Feedback),
-  circumstances: JSON.parse(circumstances) as Circumstances,
+  circumstances: { evalQuorum: 1, ...(JSON.parse(circumstances) as Omit<Circumstances, 'evalQuorum'>) },
   capture,
 });
 

@@ -20,6 +20,7 @@ export const circumstances: Circumstances = {
   maxSampleBytes: 8_000_000,
   sessionHasSample: null,
   feedbackReward: 'override',
+  evalQuorum: 1,
   outcome: null,
 };
 

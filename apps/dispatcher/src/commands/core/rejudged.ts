@@ -1,4 +1,4 @@
-import { majorityScore, selectHint } from '@hindcast/advantage';
+import { quorateScore, selectHint } from '@hindcast/advantage';
 import type { HintedTurn } from '@hindcast/contracts';
 import type { JudgedTurn } from '../../core/decide';
 
@@ -27,8 +27,10 @@ export function rejudged(turn: JudgedTurn, rule: VoteRule): JudgedTurn {
 
 function scoreOf({ rewardSource, evalScore, evalVotes }: JudgedTurn, { quorum }: VoteRule): JudgedTurn['evalScore'] {
   if (rewardSource !== 'votes' || quorum === undefined) return evalScore;
-  const scores = evalVotes.map((vote) => vote.score);
-  return scores.filter((score) => score !== null).length >= quorum ? majorityScore(scores) : 0;
+  return quorateScore(
+    evalVotes.map((vote) => vote.score),
+    quorum,
+  );
 }
 
 function hintOf({ hint, hintVotes }: JudgedTurn, { hintAcceptance, quorum }: VoteRule): string | null {

@@ -10,6 +10,7 @@ const circumstances: Circumstances = {
   maxSampleBytes: 8_000_000,
   sessionHasSample: false,
   feedbackReward: 'override',
+  evalQuorum: 1,
   outcome: null,
 };
 const outcome: Circumstances['outcome'] = {
@@ -60,6 +61,12 @@ it.each<[string, Recording, Partial<ReplaySettings>, object]>([
     recording({ feedback, judged: scoredTurn({ evalVotes: [] }) }),
     { feedbackReward: 'join' },
     { reward: 1, rewardSource: 'joined' },
+  ],
+  [
+    'a person and too few votes',
+    recording({ feedback, judged: scoredTurn({ evalVotes: [] }) }),
+    { feedbackReward: 'join', quorum: 2 },
+    { evalScore: 0, rewardSource: 'joined' },
   ],
   [
     'an outcome with the mean of its steps',

@@ -41,11 +41,15 @@ export function replayedTurn(recording: Recording, settings: ReplaySettings): Re
   };
 }
 
-function overridesOf({ circumstances }: Recording, { rule, feedbackReward, session }: ReplaySettings): Overrides {
+function overridesOf(
+  { circumstances }: Recording,
+  { rule, feedbackReward, quorum, session }: ReplaySettings,
+): Overrides {
   const { outcome } = circumstances;
   return {
     ...(rule === undefined ? {} : { rule }),
     ...(feedbackReward === undefined ? {} : { feedbackReward }),
+    ...(quorum === undefined ? {} : { evalQuorum: quorum }),
     ...(session === undefined || outcome === null || outcome === 'expired'
       ? {}
       : { outcome: { ...outcome, rule: { ...outcome.rule, ...session } } }),
