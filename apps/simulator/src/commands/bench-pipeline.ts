@@ -19,8 +19,9 @@ const REPLICAS = [1, 2, 4];
 const SLOW_JUDGE_MS = 1_000;
 /** Judge calls in flight of a replica in the scaling runs: ten turns of six votes. */
 const SCALING_CONCURRENCY = 60;
-/** Turns of a scaling run by replica: about twelve seconds of judging. */
-const SCALING_TURNS = 120;
+/** Turns of a scaling run by replica: about twenty seconds of judging, after some that compile. */
+const SCALING_TURNS = 200;
+const SCALING_WARM_UP_TURNS = 30;
 
 /** Turns before the first round: a cold process takes twice the CPU. */
 const WARM_UP_TURNS = 1_500;
@@ -104,6 +105,7 @@ async function scalingRounds(rounds: number, progress: Progress): Promise<{ repl
       const settings = { JUDGE_CONCURRENCY: String(SCALING_CONCURRENCY) };
       const stage = await Stage.set({ root, judges: replicas, judgeDelayMs: SLOW_JUDGE_MS, nodeOptions: [], settings });
       try {
+        await stage.run(SCALING_WARM_UP_TURNS * replicas);
         const { turnsPerSecond } = await stage.run(SCALING_TURNS * replicas);
         rates.get(replicas)!.push(turnsPerSecond);
         progress.advance(`${replicas} judges: ${rounded(turnsPerSecond)} turns/s`);
