@@ -20,6 +20,7 @@ import { withTexts } from '../testing/ledger-rows';
 import { query, startPostgres, type TestPostgres } from '../testing/postgres';
 import { published, send, startTestDispatcher, until } from '../testing/service';
 import { capture, capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from '../testing/turns';
+import { NOTHING } from './forget-ledger';
 
 const SECRET = 'a secret of all gateways';
 
@@ -361,22 +362,9 @@ test('a whole tenant goes, turns that nobody claimed included, and another one s
   expect(await places('MARKER-')).toEqual(['RL', 'turns']);
   expect(await places('MARKER-frank')).toEqual([]);
   expect([await rows('turns', frankly), await rows('turns', other)]).toEqual([1, 1]);
-  expect(await forget()).toMatchObject({ rows: NO_ROWS, before: [{ versions: expect.any(Array) as number[] }] });
+  expect(await forget()).toMatchObject({ rows: NOTHING, before: [{ versions: expect.any(Array) as number[] }] });
   const { turns, cases } = await status();
   const { captured, paired, ...others } = turns;
   expect(paired + total(others)).toBe(captured);
   expect(total(cases)).toBe(paired);
 }, 60_000);
-
-const NO_ROWS = {
-  turns: 0,
-  votes: 0,
-  decisions: 0,
-  recordings: 0,
-  heldTurns: 0,
-  samples: 0,
-  outbox: 0,
-  deadLetters: 0,
-  sessions: 0,
-  sessionOutcomes: 0,
-};
