@@ -43,7 +43,6 @@ describe('the configuration', () => {
   });
 
   it.each([
-    { env: { TUNING: 'full' }, mistake: /TUNING: full fine-tuning is not available/ },
     { env: { BATCH_SIZE: '2', BATCH_MIN: '3' }, mistake: /BATCH_MIN: is larger than BATCH_SIZE/ },
     { env: { KL_TYPE: 'k4', BACKEND: 'torch' }, mistake: /BACKEND[\s\S]*KL_TYPE/ },
     { env: { POLICY_BASE_URL: 'http://a/v1,not a url' }, mistake: /POLICY_BASE_URL/ },

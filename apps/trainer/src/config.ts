@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Method } from '@hindcast/contracts';
+import { loraModules } from '@hindcast/language-model';
 import { booleanFlag, commaList, commonConfig, parseConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 import { BACKENDS } from './backends/choose-backend';
@@ -35,12 +36,14 @@ const Variables = commonConfig(8084).extend({
   LEARNING_RATE: positive.default(1e-5).describe('α'),
   /** The learning rate is multiplied by it once eight of the last ten rewards are +1. */
   LR_SUCCESS_FACTOR: positive.default(1),
-  TUNING: z
-    .enum(['lora', 'full'])
-    .default('lora')
-    .refine((tuning) => tuning === 'lora', 'full fine-tuning is not available; use lora'),
+  TUNING: z.enum(['lora', 'full']).default('lora'),
   LORA_RANK: count.default(16),
   LORA_ALPHA: positive.default(32),
+  /** Modules that the adapter adapts. */
+  LORA_TARGETS: commaList.pipe(z.array(z.enum(loraModules)).min(1)).default([...loraModules]),
+  /** Scale by α/√r instead of α/r (rsLoRA). */
+  LORA_RANK_STABILISED: booleanFlag.default(false),
+  LORA_DROPOUT: nonNegative.lt(1).default(0),
   CLIP_EPSILON_LOW: positive.max(1).default(0.2).describe('ε_low'),
   CLIP_EPSILON_HIGH: positive.default(0.28).describe('ε_high'),
   /** c of the dual clip; unset: none. */
@@ -122,8 +125,17 @@ export function hyperparametersOf(config: TrainerConfig): Hyperparameters {
       entropyCoef: config.ENTROPY_COEF,
     },
     maxGradNorm: config.MAX_GRAD_NORM,
-    loraRank: config.LORA_RANK,
-    loraAlpha: config.LORA_ALPHA,
+    tuning:
+      config.TUNING === 'full'
+        ? { kind: 'full' }
+        : {
+            kind: 'lora',
+            rank: config.LORA_RANK,
+            alpha: config.LORA_ALPHA,
+            targets: config.LORA_TARGETS,
+            isRankStabilised: config.LORA_RANK_STABILISED,
+            dropout: config.LORA_DROPOUT,
+          },
     tokenBudget: config.TOKEN_BUDGET,
   };
 }

@@ -1,5 +1,6 @@
 import { driftNats, driftVerdict, type DriftBounds } from './core/drift';
-import type { Adapter, PolicyModel } from './core/policy-model';
+import type { PolicyModel } from './core/policy-model';
+import type { TrainedWeights } from './core/tuning';
 import { promptsForAnswers } from './core/probe-prompts';
 import type { EngineClient, SampledAnswer } from './engine-client';
 import type { ProbeSet } from './probe-set';
@@ -43,7 +44,7 @@ export class Examination {
    * Samples probe answers from the new version on an engine, and scores them here under the version and under the base model.
    * Skipped when neither bound is set.
    */
-  async drift(engine: EngineClient, adapterName: string, adapter: Adapter): Promise<Verdict> {
+  async drift(engine: EngineClient, adapterName: string, weights: TrainedWeights): Promise<Verdict> {
     const { bounds } = this.options;
     if (bounds.alarmNats === null && bounds.refuseNats === null)
       return { passed: true, driftNats: null, isAlarming: false };
@@ -51,7 +52,7 @@ export class Examination {
     if (prompts.length === 0) return { passed: true, driftNats: null, isAlarming: false };
     const answers = await this.sampleAll(engine, adapterName, prompts);
     const samples = answers.map(({ ids }, i) => ({ promptIds: Int32Array.from(prompts[i]!), responseIds: ids }));
-    const policy = await this.model.responseLogProbs(samples, adapter);
+    const policy = await this.model.responseLogProbs(samples, weights);
     const seed = await this.model.responseLogProbs(samples, null);
     if ([...policy, ...seed].some((logProbs) => !logProbs.every(Number.isFinite))) {
       return { passed: false, driftNats: null, reason: 'drift: the probe answers have log-probs that are not finite' };

@@ -128,7 +128,7 @@ export class Publication {
     }
     const [first] = holders;
     if (!first) return { holders, verdict: PASSED };
-    return { holders, verdict: await examination.drift(first, name, await store.adapterOf(version)) };
+    return { holders, verdict: await examination.drift(first, name, await store.weightsOf(version)) };
   }
 
   private async flip(version: number, holders: readonly EngineClient[]): Promise<void> {

@@ -2,21 +2,21 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, wr
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readPeftAdapter } from '@hindcast/language-model';
-import { seedModel, uuid } from './testing/fixtures';
+import { loraTuning, seedModel, uuid } from './testing/fixtures';
 import type { TrainingState } from './core/train-step';
-import { VersionStore, type AdapterShape, type NewManifest } from './version-store';
+import { VersionStore, type PolicyFiles, type NewManifest } from './version-store';
 
-let shape: AdapterShape;
+let shape: PolicyFiles;
 let folder: string;
 const opened: VersionStore[] = [];
 
-async function open(over: Partial<AdapterShape> = {}): Promise<VersionStore> {
+async function open(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
   const store = await VersionStore.open(folder, { ...shape, ...over });
   opened.push(store);
   return store;
 }
 
-async function reopen(over: Partial<AdapterShape> = {}): Promise<VersionStore> {
+async function reopen(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
   for (const store of opened.splice(0)) await store.close();
   return await open(over);
 }
@@ -34,12 +34,12 @@ const newManifest = (version: number, state: TrainingState): NewManifest => ({
 
 async function commit(store: VersionStore, version: number): Promise<TrainingState> {
   const state = await store.stateOf(0);
-  const first = [...state.adapter.keys()][0]!;
+  const first = [...state.weights.keys()][0]!;
   const moved = {
     ...state,
-    adapter: new Map(state.adapter).set(first, {
-      ...state.adapter.get(first)!,
-      data: state.adapter.get(first)!.data.map((x) => x + version),
+    weights: new Map(state.weights).set(first, {
+      ...state.weights.get(first)!,
+      data: state.weights.get(first)!.data.map((x) => x + version),
     }),
     optimizer: { ...state.optimizer, step: version },
     progress: { ...state.progress, rewardBaseline: version },
@@ -49,7 +49,7 @@ async function commit(store: VersionStore, version: number): Promise<TrainingSta
 }
 
 beforeAll(async () => {
-  shape = { config: (await seedModel()).config, baseModel: 'seed', rank: 2, alpha: 4, seed: 0 };
+  shape = { config: (await seedModel()).config, baseModel: 'seed', tuning: loraTuning(), seed: 0 };
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hindcast-store-'));
@@ -62,10 +62,10 @@ afterEach(async () => {
 describe('VersionStore', () => {
   it('begins at version 0, with an adapter that changes nothing', async () => {
     const store = await open();
-    const { adapter, optimizer } = await store.stateOf(0);
+    const { weights, optimizer } = await store.stateOf(0);
     expect(store.servedVersion).toBe(0);
     expect(optimizer.step).toBe(0);
-    for (const [name, { data }] of adapter) if (name.includes('lora_B')) expect(data.every((x) => x === 0)).toBe(true);
+    for (const [name, { data }] of weights) if (name.includes('lora_B')) expect(data.every((x) => x === 0)).toBe(true);
   });
 
   it('gives back what was committed, after a restart too', async () => {
@@ -75,7 +75,7 @@ describe('VersionStore', () => {
     expect(await store.stateOf(1)).toEqual(state);
     expect(store.trainedIn(uuid(1))).toBe(1);
     expect(store.trainedIn(uuid(2))).toBeNull();
-    expect((await readPeftAdapter(store.folderOf(1))).tensors).toEqual(state.adapter);
+    expect((await readPeftAdapter(store.folderOf(1))).tensors).toEqual(state.weights);
   });
 
   it.each([
@@ -131,7 +131,7 @@ describe('VersionStore', () => {
 
   it('refuses to go on with another rank', async () => {
     await commit(await open(), 1);
-    await expect((await reopen({ rank: 4 })).stateOf(1)).rejects.toThrow(
+    await expect((await reopen({ tuning: loraTuning({ rank: 4 }) })).stateOf(1)).rejects.toThrow(
       /rank 2 and alpha 4, LORA_RANK and LORA_ALPHA say 4/,
     );
   });

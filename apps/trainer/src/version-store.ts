@@ -10,7 +10,6 @@ import {
   writeAtomically,
   writePeftAdapter,
   writeSafetensors,
-  loraModules,
   type HostTensor,
   type LlamaConfig,
 } from '@hindcast/language-model';
@@ -19,10 +18,10 @@ import { z } from 'zod';
 import { initialAdamState, type AdamState } from './core/adam';
 import { NextBatch } from './core/batch-plan';
 import { deletableVersions, Manifest, nextVersion, publishedVersion, versionFolder } from './core/manifest';
-import type { Adapter } from './core/policy-model';
 import { INITIAL_PROGRESS, type Progress } from './core/progress';
 import type { StepRecord } from './core/step-record';
 import type { TrainingState } from './core/train-step';
+import type { LoraTuning, TrainedWeights } from './core/tuning';
 import { flushFolder, readJsonIfPresent } from './durable-file';
 import { PolicyLock } from './policy-lock';
 
@@ -34,12 +33,11 @@ const NUMBERING = 'numbering.json';
 
 const Numbering = z.strictObject({ v: z.literal(1), above: z.int().nonnegative() });
 
-export interface AdapterShape {
+export interface PolicyFiles {
   readonly config: LlamaConfig;
   /** Name or path of the base model, for the adapter's own files. */
   readonly baseModel: string;
-  readonly rank: number;
-  readonly alpha: number;
+  readonly tuning: LoraTuning;
   /** Seed of the first adapter's A. */
   readonly seed: number;
 }
@@ -59,12 +57,12 @@ export class VersionStore {
 
   private constructor(
     readonly folder: string,
-    private readonly shape: AdapterShape,
+    private readonly shape: PolicyFiles,
     private readonly lock: PolicyLock,
   ) {}
 
   /** Takes the folder's lock and reads every manifest. */
-  static async open(folder: string, shape: AdapterShape): Promise<VersionStore> {
+  static async open(folder: string, shape: PolicyFiles): Promise<VersionStore> {
     const path = resolve(folder);
     await mkdir(path, { recursive: true });
     const lock = await PolicyLock.acquire(path);
@@ -128,25 +126,27 @@ export class VersionStore {
   async stateOf(version: number): Promise<TrainingState> {
     const progress = this.progress();
     if (version === 0) {
-      const { config, rank, alpha, seed } = this.shape;
-      const adapter = floatTensors(initLora(config, { rank, alpha, seed }));
-      return { adapter, optimizer: initialAdamState(arraysOf(adapter)), progress };
+      const { config, tuning, seed } = this.shape;
+      const { rank, alpha, targets } = tuning;
+      const weights = floatTensors(initLora(config, { rank, alpha, targetModules: targets, seed }));
+      return { weights, optimizer: initialAdamState(arraysOf(weights)), progress };
     }
     const folder = this.folderOf(version);
     await this.verify(version);
     const { tensors, rank, alpha } = await readPeftAdapter(folder, this.shape.config);
-    if (rank !== this.shape.rank || alpha !== this.shape.alpha) {
+    const { tuning } = this.shape;
+    if (rank !== tuning.rank || alpha !== tuning.alpha) {
       throw new HindcastError(
         'config-invalid',
-        `${folder} has rank ${rank} and alpha ${alpha}, LORA_RANK and LORA_ALPHA say ${this.shape.rank} and ${this.shape.alpha}`,
+        `${folder} has rank ${rank} and alpha ${alpha}, LORA_RANK and LORA_ALPHA say ${tuning.rank} and ${tuning.alpha}`,
       );
     }
-    return { adapter: floatTensors(tensors), optimizer: await readOptimizer(join(folder, OPTIMIZER)), progress };
+    return { weights: floatTensors(tensors), optimizer: await readOptimizer(join(folder, OPTIMIZER)), progress };
   }
 
-  /** A version's adapter, for scoring. */
-  async adapterOf(version: number): Promise<Adapter> {
-    return (await this.stateOf(version)).adapter;
+  /** A version's trained weights, for scoring. */
+  async weightsOf(version: number): Promise<TrainedWeights> {
+    return (await this.stateOf(version)).weights;
   }
 
   /** Writes a version and puts it in place by one rename. Its turns are trained from that moment on. */
@@ -155,11 +155,11 @@ export class VersionStore {
     const folder = join(this.folder, `.${versionFolder(version)}.${randomUUID()}.tmp`);
     await mkdir(folder);
     await writePeftAdapter(folder, {
-      rank: this.shape.rank,
-      alpha: this.shape.alpha,
+      rank: this.shape.tuning.rank,
+      alpha: this.shape.tuning.alpha,
       baseModel: this.shape.baseModel,
-      targetModules: [...loraModules],
-      tensors: state.adapter,
+      targetModules: this.shape.tuning.targets,
+      tensors: state.weights,
     });
     await writeOptimizer(join(folder, OPTIMIZER), state);
     await writeAtomically(join(folder, STEP), JSON.stringify(record));
@@ -251,9 +251,9 @@ export class VersionStore {
   }
 }
 
-async function writeOptimizer(path: string, { adapter, optimizer }: TrainingState): Promise<void> {
+async function writeOptimizer(path: string, { weights, optimizer }: TrainingState): Promise<void> {
   const tensors = new Map<string, HostTensor>();
-  for (const [name, { shape }] of adapter) {
+  for (const [name, { shape }] of weights) {
     tensors.set(`first.${name}`, { dtype: 'float32', shape, data: optimizer.first.get(name)! });
     tensors.set(`second.${name}`, { dtype: 'float32', shape, data: optimizer.second.get(name)! });
   }
@@ -273,7 +273,7 @@ async function readOptimizer(path: string): Promise<AdamState> {
   return { step, first: moments('first.'), second: moments('second.') };
 }
 
-function floatTensors(tensors: ReadonlyMap<string, HostTensor>): Adapter {
+function floatTensors(tensors: ReadonlyMap<string, HostTensor>): TrainedWeights {
   return new Map(
     [...tensors].map(([name, tensor]) => {
       if (tensor.dtype !== 'float32') throw new RangeError(`${name} is ${tensor.dtype}, not float32`);
@@ -282,7 +282,7 @@ function floatTensors(tensors: ReadonlyMap<string, HostTensor>): Adapter {
   );
 }
 
-function arraysOf(tensors: Adapter): ReadonlyMap<string, Float32Array> {
+function arraysOf(tensors: TrainedWeights): ReadonlyMap<string, Float32Array> {
   return new Map([...tensors].map(([name, { data }]) => [name, data]));
 }
 

@@ -1,4 +1,5 @@
-import { initLora, readModelConfig, readModelWeights } from '@hindcast/language-model';
+import { readModelConfig, readModelWeights } from '@hindcast/language-model';
+import { HindcastError } from '@hindcast/contracts';
 import { chooseBackend } from './backends/choose-backend';
 import type { TrainerConfig } from './config';
 import type { ComputeBackend } from './core/compute-backend';
@@ -28,12 +29,12 @@ export interface Workshop {
 /** Reads the model, takes the policy's folder, loads the backend. @throws when one of them is not to be had */
 export async function assemble(config: TrainerConfig, hyper: Hyperparameters): Promise<Workshop> {
   const modelConfig = await readModelConfig(config.MODEL_DIR);
-  const { loraRank: rank, loraAlpha: alpha, tokenBudget } = hyper;
+  const { tuning, tokenBudget } = hyper;
+  if (tuning.kind === 'full') throw new HindcastError('config-invalid', 'TUNING=full is not available; use lora');
   const store = await VersionStore.open(config.POLICY_DIR, {
     config: modelConfig,
     baseModel: config.MODEL_DIR,
-    rank,
-    alpha,
+    tuning,
     seed: config.SEED,
   });
   try {
@@ -45,8 +46,7 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
       backend,
       config: modelConfig,
       baseWeights,
-      loraNames: [...initLora(modelConfig, { rank, alpha, seed: config.SEED }).keys()],
-      loraScale: alpha / rank,
+      tuning,
       loss: hyper.loss,
       tokenBudget,
     });

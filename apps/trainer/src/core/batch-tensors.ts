@@ -10,6 +10,8 @@ export interface ResponseNumbers {
   readonly oldLogProbs: ArrayLike<number>;
   readonly advantages: ArrayLike<number>;
   readonly weights: ArrayLike<number>;
+  /** Where the loss has a KL term. */
+  readonly refLogProbs?: ArrayLike<number>;
 }
 
 /**
@@ -32,7 +34,7 @@ export function tokenTensors(samples: readonly Tokens[], batch: MicroBatch): Hos
   return { tokenIds: tensor(tokenIds), targetIds: tensor(targetIds) };
 }
 
-/** Everything that the loss reads of a micro-batch: the tokens, and log π_old, A and w at the positions that predict a response token. */
+/** Everything that the loss reads of a micro-batch: the tokens, and log π_old, A, w and log π_ref at the positions that predict a response token. */
 export function lossTensors(
   samples: readonly Tokens[],
   numbers: readonly ResponseNumbers[],
@@ -41,7 +43,7 @@ export function lossTensors(
   const spread = (name: keyof ResponseNumbers): HostTensor => {
     const data = new Float32Array(batch.rows * batch.length);
     batch.samples.forEach((index, row) => {
-      const values = numbers[index]![name];
+      const values = numbers[index]![name] ?? [];
       const { promptIds, responseIds } = samples[index]!;
       if (values.length !== responseIds.length) {
         throw new RangeError(`${responseIds.length} response ids but ${values.length} ${name}`);
@@ -55,6 +57,7 @@ export function lossTensors(
     oldLogProbs: spread('oldLogProbs'),
     advantages: spread('advantages'),
     tokenWeights: spread('weights'),
+    ...(batch.samples.some((index) => numbers[index]!.refLogProbs) && { refLogProbs: spread('refLogProbs') }),
   };
 }
 

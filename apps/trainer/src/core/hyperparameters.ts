@@ -2,6 +2,7 @@ import type { Method } from '@hindcast/contracts';
 import type { LossSettings } from './loss/combined-loss';
 import type { Reduction } from './loss/reduction';
 import type { Balance } from './signal-balance';
+import type { Tuning } from './tuning';
 
 /** Everything that decides what a step does to the weights, with the symbol it has in the formulas of design.md section 4. */
 export interface Hyperparameters {
@@ -27,8 +28,7 @@ export interface Hyperparameters {
   readonly loss: LossSettings;
   /** Bound on the joint L2 norm of the gradient. */
   readonly maxGradNorm: number;
-  readonly loraRank: number;
-  readonly loraAlpha: number;
+  readonly tuning: Tuning;
   /** Tokens that one forward and backward pass holds at most, padding included. */
   readonly tokenBudget: number;
 }

@@ -6,7 +6,8 @@ import { hyperparameters, seedModel, trainingSample } from '../testing/fixtures'
 import { initialAdamState } from './adam';
 import type { ComputeBackend } from './compute-backend';
 import type { Hyperparameters } from './hyperparameters';
-import { PolicyModel, type Adapter } from './policy-model';
+import { PolicyModel } from './policy-model';
+import type { TrainedWeights } from './tuning';
 import { INITIAL_PROGRESS } from './progress';
 import { trainStep, type StepResult, type TrainingState } from './train-step';
 import type { TrainingSample } from './training-sample';
@@ -22,17 +23,16 @@ function modelOf(backend: ComputeBackend, hyper: Hyperparameters): PolicyModel {
   return new PolicyModel({
     backend,
     ...seed,
-    loraNames: [...freshState().adapter.keys()],
-    loraScale: hyper.loraAlpha / hyper.loraRank,
+    tuning: hyper.tuning,
     loss: hyper.loss,
     tokenBudget: hyper.tokenBudget,
   });
 }
 
 function freshState(): TrainingState {
-  const adapter = initLora(seed.config, { rank: 8, alpha: 16, seed: 1 }) as Adapter;
-  const optimizer = initialAdamState(new Map([...adapter].map(([name, { data }]) => [name, data])));
-  return { adapter, optimizer, progress: INITIAL_PROGRESS };
+  const weights = initLora(seed.config, { rank: 8, alpha: 16, seed: 1 }) as TrainedWeights;
+  const optimizer = initialAdamState(new Map([...weights].map(([name, { data }]) => [name, data])));
+  return { weights, optimizer, progress: INITIAL_PROGRESS };
 }
 
 /** Samples with the log-probs that the base model really gives them. */
@@ -61,7 +61,7 @@ afterAll(async () => {
 describe('trainStep on the seed model', () => {
   it('D61: on the first pass with unchanged weights every ratio is 1 within 1e-5', async () => {
     const samples = await onPolicy([trainingSample(), trainingSample({ responseIds: longer(30) })]);
-    const fresh = await plain.responseLogProbs(samples, freshState().adapter);
+    const fresh = await plain.responseLogProbs(samples, freshState().weights);
     samples.forEach(({ rolloutLogProbs }, i) =>
       rolloutLogProbs.forEach((old, t) => expect(Math.abs(Math.exp(fresh[i]![t]! - old) - 1)).toBeLessThan(1e-5)),
     );
@@ -102,7 +102,7 @@ describe('trainStep on the seed model', () => {
   ])('D65: reward $reward $direction the log-prob of every token', async ({ reward }) => {
     const samples = await onPolicy([trainingSample({ reward })]);
     const { state } = await step(samples);
-    const [after] = await plain.responseLogProbs(samples, state.adapter);
+    const [after] = await plain.responseLogProbs(samples, state.weights);
     samples[0]!.rolloutLogProbs.forEach((before, t) => expect(Math.sign(after![t]! - before)).toBe(reward));
   });
 
@@ -111,7 +111,7 @@ describe('trainStep on the seed model', () => {
     const teacherLogProbs = Float32Array.from(sample!.rolloutLogProbs, (x, t) => x + (t === 0 ? 2 : t === 1 ? -2 : 0));
     const taught = { ...sample!, case: 'opd' as const, reward: 0 as const, teacherLogProbs };
     const { state, advantages, metrics } = await step([taught]);
-    const [after] = await plain.responseLogProbs([taught], state.adapter);
+    const [after] = await plain.responseLogProbs([taught], state.weights);
     expect(advantages[0]![0]).toBeCloseTo(2, 5);
     expect(advantages[0]![2]).toBe(0);
     expect(after![0]!).toBeGreaterThan(taught.rolloutLogProbs[0]!);
@@ -124,13 +124,13 @@ describe('trainStep on the seed model', () => {
     const hyper = hyperparameters();
     const samples = await onPolicy([trainingSample()]);
     const away = (await step(samples, { ...hyper, learningRate: 0.01 })).state;
-    const moved = await plain.responseLogProbs(samples, away.adapter);
+    const moved = await plain.responseLogProbs(samples, away.weights);
     const withKl = { ...hyper, wRl: 0, loss: { ...hyper.loss, klCoef: 1 } };
     const model = modelOf(onnx, withKl);
     const current = samples.map((sample, i) => ({ ...sample, rolloutLogProbs: moved[i]! }));
-    const result = await trainStep(model, current, { ...freshState(), adapter: away.adapter }, withKl, 0);
+    const result = await trainStep(model, current, { ...freshState(), weights: away.weights }, withKl, 0);
     if (!result.ok) throw new Error('the step was refused');
-    const [back] = await plain.responseLogProbs(samples, result.state.adapter);
+    const [back] = await plain.responseLogProbs(samples, result.state.weights);
     const distance = (logProbs: Float32Array): number =>
       logProbs.reduce((sum, x, t) => sum + Math.abs(x - samples[0]!.rolloutLogProbs[t]!), 0);
     expect(result.metrics['kl_ref']).toBeGreaterThan(0);
@@ -190,7 +190,7 @@ describe('trainStep on the seed model', () => {
       const result = await trainStep(plain, current, state, hyper, 0);
       if (!result.ok) throw new Error('the step was refused');
       state = result.state;
-      const logProbs = await plain.responseLogProbs(current, state.adapter);
+      const logProbs = await plain.responseLogProbs(current, state.weights);
       current = current.map((sample, k) => ({ ...sample, rolloutLogProbs: logProbs[k]! }));
     }
     const total = (sample: TrainingSample): number => sample.rolloutLogProbs.reduce((sum, x) => sum + x, 0);

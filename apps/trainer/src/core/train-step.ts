@@ -4,15 +4,16 @@ import { importanceWeights, sampleAdvantages } from './advantages';
 import type { ResponseNumbers } from './batch-tensors';
 import type { Hyperparameters } from './hyperparameters';
 import { tokenWeights } from './loss/reduction';
-import type { Adapter, PolicyModel } from './policy-model';
+import type { PolicyModel } from './policy-model';
 import { learningRateOf, progressAfter, rewardBaselineAfter, type Progress } from './progress';
 import { chooseWeights } from './signal-weights';
 import { stepMetrics } from './step-metrics';
 import type { TrainingSample } from './training-sample';
+import type { TrainedWeights } from './tuning';
 
 /** What a step starts from and what it leaves: weights, optimizer, and what is counted across steps. */
 export interface TrainingState {
-  readonly adapter: Adapter;
+  readonly weights: TrainedWeights;
   readonly optimizer: AdamState;
   readonly progress: Progress;
 }
@@ -43,9 +44,10 @@ export async function trainStep(
   hyper: Hyperparameters,
   servedVersion: number,
 ): Promise<StepResult> {
-  const { adapter, progress } = state;
+  const { weights: before, progress } = state;
   const rollout = samples.map((sample) => sample.rolloutLogProbs);
-  const old = hyper.oldLogProbs === 'rollout' ? rollout : await model.responseLogProbs(samples, adapter);
+  const old = hyper.oldLogProbs === 'rollout' ? rollout : await model.responseLogProbs(samples, before);
+  const reference = hyper.loss.klCoef === 0 ? null : await model.responseLogProbs(samples, null);
 
   const rewards = samples.map((sample) => sample.reward);
   const rewardBaseline = hyper.hasRewardBaseline
@@ -67,31 +69,32 @@ export async function trainStep(
       oldLogProbs: old[i]!,
       advantages: importanceWeighted(advantages[i]!, old[i]!, rollout[i]!, hyper.importanceLimit),
       weights: tokenWeight[i]!,
+      ...(reference && { refLogProbs: reference[i]! }),
     }));
     return { advantages, numbers };
   };
 
   const { weights, signalRatio } = await chooseWeights(hyper, progress, servedVersion, samples, (only) =>
-    model.gradients(samples, numbersFor(only).numbers, adapter, false),
+    model.gradients(samples, numbersFor(only).numbers, before, false),
   );
   const { advantages, numbers } = numbersFor(weights);
-  const batch = await model.gradients(samples, numbers, adapter);
+  const batch = await model.gradients(samples, numbers, before);
   const { gradients, norm } = clipByGlobalNorm(batch.gradients, hyper.maxGradNorm);
   const culprits = samples.filter((_, i) => !Number.isFinite(batch.sampleLosses[i]));
   if (culprits.length > 0) return { ok: false, culprits };
   if (!Number.isFinite(norm)) return { ok: false, culprits: samples };
 
   const learningRate = learningRateOf(progress, hyper.learningRate, hyper.successFactor);
-  const parameters = new Map([...adapter].map(([name, { data }]) => [name, data]));
+  const parameters = new Map([...before].map(([name, { data }]) => [name, data]));
   const updated = adamStep(parameters, gradients, state.optimizer, learningRate);
-  const nextAdapter = new Map(
-    [...adapter].map(([name, tensor]) => [name, { ...tensor, data: updated.parameters.get(name)! }]),
+  const after = new Map(
+    [...before].map(([name, tensor]) => [name, { ...tensor, data: updated.parameters.get(name)! }]),
   );
   const metrics = stepMetrics({ samples, batch, advantages, weights, learningRate, gradNorm: norm, servedVersion });
   if (!Object.values(metrics).every(Number.isFinite)) return { ok: false, culprits: samples };
   return {
     ok: true,
-    state: { adapter: nextAdapter, optimizer: updated.state, progress: progressAfter(progress, rewards, signalRatio) },
+    state: { weights: after, optimizer: updated.state, progress: progressAfter(progress, rewards, signalRatio) },
     metrics,
     advantages,
     oldLogProbs: old,

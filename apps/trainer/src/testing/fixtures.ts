@@ -1,9 +1,16 @@
 import { join } from 'node:path';
-import { readModelConfig, readModelWeights, type HostTensor, type LlamaConfig } from '@hindcast/language-model';
+import {
+  loraModules,
+  readModelConfig,
+  readModelWeights,
+  type HostTensor,
+  type LlamaConfig,
+} from '@hindcast/language-model';
 import type { Hyperparameters } from '../core/hyperparameters';
 import type { Manifest } from '../core/manifest';
 import { INITIAL_PROGRESS } from '../core/progress';
 import type { TrainingSample } from '../core/training-sample';
+import type { LoraTuning } from '../core/tuning';
 
 export const SEED_MODEL = join(__dirname, '../../../../models/seed');
 
@@ -11,6 +18,16 @@ export async function seedModel(): Promise<{ config: LlamaConfig; baseWeights: R
   const config = await readModelConfig(SEED_MODEL);
   return { config, baseWeights: await readModelWeights(SEED_MODEL, config) };
 }
+
+export const loraTuning = (over: Partial<LoraTuning> = {}): LoraTuning => ({
+  kind: 'lora',
+  rank: 2,
+  alpha: 4,
+  targets: loraModules,
+  isRankStabilised: false,
+  dropout: 0,
+  ...over,
+});
 
 export const hyperparameters = (over: Partial<Hyperparameters> = {}): Hyperparameters => ({
   method: 'combine',
@@ -32,8 +49,7 @@ export const hyperparameters = (over: Partial<Hyperparameters> = {}): Hyperparam
     entropyCoef: 0,
   },
   maxGradNorm: 1,
-  loraRank: 8,
-  loraAlpha: 16,
+  tuning: loraTuning({ rank: 8, alpha: 16 }),
   tokenBudget: 4096,
   ...over,
 });
