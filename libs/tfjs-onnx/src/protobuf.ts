@@ -1,5 +1,5 @@
 /**
- * The part of the protobuf wire format that ONNX files need: varints, 32-bit floats and length-delimited fields.
+ * The part of the protobuf wire format that ONNX and TensorBoard files need: varints, floats, doubles and length-delimited fields.
  * Chunks are kept as they come and copied once, in `toBytes`, so that weights are not copied per nesting level.
  */
 export class ProtobufWriter {
@@ -25,6 +25,18 @@ export class ProtobufWriter {
     this.push(varint((field << 3) | 5));
     this.push(bytes);
     return this;
+  }
+
+  /** A 64-bit float field (wire type 1). */
+  double(field: number, value: number): this {
+    this.push(varint((field << 3) | 1));
+    this.push(doubles([value]));
+    return this;
+  }
+
+  /** A repeated 64-bit float field, packed: one length-delimited field. */
+  packedDoubles(field: number, values: readonly number[]): this {
+    return this.bytes(field, doubles(values));
   }
 
   /** A length-delimited field (wire type 2) with raw bytes. The bytes are read when `toBytes` is called. */
@@ -65,6 +77,13 @@ export class ProtobufWriter {
 }
 
 const textEncoder = new TextEncoder();
+
+function doubles(values: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(8 * values.length);
+  const view = new DataView(bytes.buffer);
+  values.forEach((value, i) => view.setFloat64(8 * i, value, true));
+  return bytes;
+}
 
 function varint(value: number): Uint8Array {
   if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not an integer that protobuf can hold`);
