@@ -57,7 +57,7 @@ const models = (names: readonly string[]) => ({
 });
 
 async function publishPolicy(version: number, adapter: string | null): Promise<void> {
-  const policy: CurrentPolicy = { version, adapter, engines: [engine.baseUrl], at: 1 };
+  const policy: CurrentPolicy = { version, adapter, engines: [engine.baseUrl], weights: 'named', canary: null, at: 1 };
   await (await harness.buckets.open('policy')).put('current', JSON.stringify(policy));
 }
 const start = (env: Record<string, string> = {}): Promise<void> =>

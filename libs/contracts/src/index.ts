@@ -2,7 +2,7 @@ export { CaptureHeader, Sampling, decodeCapture, encodeCapture, type Capture } f
 export { DeadLetter } from './dead';
 export { ContractViolation, DependencyUnavailable, HindcastError, errorCodes, type ErrorCode } from './errors';
 export { SessionOutcome } from './outcome';
-export { CurrentPolicy, PolicyUpdated, StepMetrics, TrainerSettings } from './policy';
+export { CanaryPolicy, CurrentPolicy, PolicyUpdated, StepMetrics, TrainerSettings } from './policy';
 export {
   PolicyVersion,
   Reward,

@@ -1,13 +1,32 @@
 import { z } from 'zod';
 import { PolicyVersion, Timestamp, TurnId } from './primitives';
 
-/** What every gateway and dispatcher reads at start and watches: KV `policy`, key `current`. */
+/** A version on trial: it answers a share of the sessions until its eval scores are compared with those of the version that serves. */
+export const CanaryPolicy = z.strictObject({
+  version: PolicyVersion.min(1),
+  /** As in `CurrentPolicy`. */
+  adapter: z.string().min(1).nullable(),
+  engines: z.array(z.string()),
+  /** Share of the sessions that it answers. */
+  share: z.number().gt(0).lt(1),
+  /** Since when. */
+  at: Timestamp,
+});
+export type CanaryPolicy = z.infer<typeof CanaryPolicy>;
+
+/** What every gateway, dispatcher and teacher reads at start and watches: KV `policy`, key `current`. */
 export const CurrentPolicy = z.strictObject({
   version: PolicyVersion,
-  /** Model name to ask the engines for; `null` at version 0, when the base model answers. */
+  /** Model name to ask the engines for; `null` where the base model's name answers: at version 0, and with `weights: replaced`. */
   adapter: z.string().min(1).nullable(),
   /** Base URLs (with `/v1`) of the engines that hold the version. */
   engines: z.array(z.string()),
+  /**
+   * `named`: a version has a model name of its own, and every name's weights are fixed. `replaced`: the base model's name answers with
+   * whatever weights the engine was given last; it says itself which these are.
+   */
+  weights: z.enum(['named', 'replaced']).default('named'),
+  canary: CanaryPolicy.nullable().default(null),
   at: Timestamp,
 });
 export type CurrentPolicy = z.infer<typeof CurrentPolicy>;
