@@ -90,7 +90,18 @@ export async function trainStep(
   const after = new Map(
     [...before].map(([name, tensor]) => [name, { ...tensor, data: updated.parameters.get(name)! }]),
   );
-  const metrics = stepMetrics({ samples, batch, advantages, weights, learningRate, gradNorm: norm, servedVersion });
+  const metrics = stepMetrics({
+    samples,
+    batch,
+    advantages,
+    oldLogProbs: old,
+    weights,
+    advantageOptions: options,
+    hyper,
+    learningRate,
+    gradNorm: norm,
+    servedVersion,
+  });
   if (!Object.values(metrics).every(Number.isFinite)) return { ok: false, culprits: samples };
   return {
     ok: true,
