@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ModelFormatError } from './errors';
+import { readRope, RopeFields, type Llama3RopeScaling } from './rope-config';
+import { architectures, unsupportedFields } from './unsupported';
 
 /** A decoder of the LLaMA family, from a Hugging Face `config.json`. */
 export interface LlamaConfig {
@@ -35,37 +37,16 @@ export interface LlamaConfig {
   readonly queryKeyNorm: boolean;
 }
 
-/** `rope_scaling` of type `llama3`: slow rotations are slowed by `factor`, fast ones kept, those between blended. */
-export interface Llama3RopeScaling {
-  readonly factor: number;
-  readonly lowFrequencyFactor: number;
-  readonly highFrequencyFactor: number;
-  readonly originalMaxPositions: number;
-}
-
 const count = z.number().int().positive();
 const tokenId = z.number().int().nonnegative();
 const tokenIds = z
   .union([tokenId, z.array(tokenId)])
   .nullish()
   .transform((value) => (typeof value === 'number' ? [value] : (value ?? [])));
-const rope = z
-  .looseObject({
-    rope_type: z.string().optional(),
-    type: z.string().optional(),
-    rope_theta: z.number().positive().optional(),
-  })
-  .nullish();
-const Llama3Rope = z.looseObject({
-  factor: z.number().positive(),
-  low_freq_factor: z.number().positive(),
-  high_freq_factor: z.number().positive(),
-  original_max_position_embeddings: count,
-});
-
 const ConfigFile = z.looseObject({
   model_type: z.enum(['llama', 'qwen2', 'qwen3']),
-  hidden_act: z.literal('silu'),
+  architectures: z.array(z.string()).nullish(),
+  hidden_act: z.literal('silu').default('silu'),
   vocab_size: count,
   hidden_size: count,
   num_hidden_layers: count,
@@ -73,24 +54,27 @@ const ConfigFile = z.looseObject({
   num_key_value_heads: count.nullish(),
   head_dim: count.nullish(),
   intermediate_size: count,
-  rms_norm_eps: z.number().positive(),
-  rope_theta: z.number().positive().optional(),
-  rope_scaling: rope,
-  rope_parameters: rope,
+  rms_norm_eps: z.number().positive().default(1e-6),
+  rope_theta: z.number().positive().nullish(),
+  rope_scaling: RopeFields,
+  rope_parameters: RopeFields,
   tie_word_embeddings: z.boolean().default(false),
   max_position_embeddings: count,
-  attention_bias: z.boolean().default(false),
-  mlp_bias: z.boolean().default(false),
-  use_sliding_window: z.literal(false).optional(),
-  quantization_config: z.undefined().optional(),
+  attention_bias: z.boolean().nullish(),
+  mlp_bias: z.boolean().nullish(),
   bos_token_id: tokenId.nullish(),
   eos_token_id: tokenIds,
-  pad_token_id: tokenId.nullish(),
+  // The first LLaMA checkpoints write -1 for none.
+  pad_token_id: z.union([z.literal(-1).transform(() => null), tokenId]).nullish(),
 });
+type ConfigFile = z.infer<typeof ConfigFile>;
+
+// Qwen3's class has a head size of its own; the others divide.
+const QWEN3_HEAD_DIM = 128;
 
 /**
  * Reads `config.json` (and `generation_config.json` for more end tokens). Refuses, by name, what the forward pass does not
- * compute: another architecture, RoPE scaling other than Llama 3's, sliding windows, quantised weights, another activation.
+ * compute: another architecture, RoPE scaling other than Llama 3's, and every field of `unsupportedFields`.
  */
 export async function readModelConfig(dir: string): Promise<LlamaConfig> {
   const path = join(dir, 'config.json');
@@ -99,7 +83,7 @@ export async function readModelConfig(dir: string): Promise<LlamaConfig> {
   if (!ConfigFile.shape.model_type.safeParse(modelType).success)
     throw new ModelFormatError(
       path,
-      `architecture ${JSON.stringify(modelType)} is not supported; llama, qwen2 and qwen3 are`,
+      `model_type ${JSON.stringify(modelType)} is not supported; llama, qwen2 and qwen3 are`,
     );
   const parsed = ConfigFile.safeParse(value);
   if (!parsed.success)
@@ -107,18 +91,19 @@ export async function readModelConfig(dir: string): Promise<LlamaConfig> {
       path,
       parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
     );
+  assertArchitecture(path, parsed.data);
   return toConfig(path, parsed.data, await readGenerationEnds(dir));
 }
 
-function toConfig(path: string, file: z.infer<typeof ConfigFile>, generationEnds: number[]): LlamaConfig {
+function toConfig(path: string, file: ConfigFile, generationEnds: number[]): LlamaConfig {
   const heads = file.num_attention_heads;
   const kvHeads = file.num_key_value_heads ?? heads;
-  const headDim = file.head_dim ?? file.hidden_size / heads;
+  const headDim = file.head_dim ?? (file.model_type === 'qwen3' ? QWEN3_HEAD_DIM : file.hidden_size / heads);
   if (heads % kvHeads !== 0) throw new ModelFormatError(path, `${heads} heads cannot share ${kvHeads} key/value heads`);
   if (!Number.isInteger(headDim) || headDim % 2 !== 0)
     throw new ModelFormatError(path, `a head of ${headDim} numbers cannot be rotated in halves`);
-  const isQwen2 = file.model_type === 'qwen2';
-  const attentionBias = isQwen2 || file.attention_bias;
+  const unsupported = unsupportedFields(file, { layers: file.num_hidden_layers, headDim });
+  if (unsupported.length > 0) throw new ModelFormatError(path, unsupported.join('; '));
   return {
     architecture: file.model_type,
     vocabSize: file.vocab_size,
@@ -135,33 +120,26 @@ function toConfig(path: string, file: z.infer<typeof ConfigFile>, generationEnds
     bosTokenId: file.bos_token_id ?? null,
     eosTokenIds: [...new Set([...file.eos_token_id, ...generationEnds])],
     padTokenId: file.pad_token_id ?? null,
-    attentionBias,
-    attentionOutputBias: attentionBias && !isQwen2,
-    mlpBias: file.mlp_bias,
+    ...biases(file),
     queryKeyNorm: file.model_type === 'qwen3',
   };
 }
 
-function readRope(path: string, file: z.infer<typeof ConfigFile>): Pick<LlamaConfig, 'ropeTheta' | 'ropeScaling'> {
-  const ropeTheta = file.rope_theta ?? file.rope_parameters?.rope_theta;
-  if (ropeTheta === undefined) throw new ModelFormatError(path, 'rope_theta is missing');
-  const scaling = file.rope_scaling ?? file.rope_parameters;
-  const type = scaling?.rope_type ?? scaling?.type ?? 'default';
-  if (type === 'default') return { ropeTheta };
-  if (type !== 'llama3') throw new ModelFormatError(path, `RoPE scaling ${JSON.stringify(type)} is not supported`);
-  const parsed = Llama3Rope.safeParse(scaling);
-  if (!parsed.success)
-    throw new ModelFormatError(
-      path,
-      `rope_scaling: ${parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`,
-    );
-  const ropeScaling = {
-    factor: parsed.data.factor,
-    lowFrequencyFactor: parsed.data.low_freq_factor,
-    highFrequencyFactor: parsed.data.high_freq_factor,
-    originalMaxPositions: parsed.data.original_max_position_embeddings,
+/** As the classes of transformers: Qwen2 always has the three biases and no other; only LLaMA may have biases in the MLP. */
+function biases(file: ConfigFile): Pick<LlamaConfig, 'attentionBias' | 'attentionOutputBias' | 'mlpBias'> {
+  if (file.model_type === 'qwen2') return { attentionBias: true, attentionOutputBias: false, mlpBias: false };
+  const attentionBias = file.attention_bias ?? false;
+  return {
+    attentionBias,
+    attentionOutputBias: attentionBias,
+    mlpBias: file.model_type === 'llama' && (file.mlp_bias ?? false),
   };
-  return { ropeTheta, ropeScaling };
+}
+
+function assertArchitecture(path: string, { model_type: modelType, architectures: names }: ConfigFile): void {
+  const expected = architectures[modelType];
+  if (names?.length && !names.includes(expected))
+    throw new ModelFormatError(path, `architecture ${names.join(', ')} is not supported; ${expected} is`);
 }
 
 async function readGenerationEnds(dir: string): Promise<number[]> {

@@ -1,6 +1,6 @@
 export { writeAtomically } from './atomic-file';
 export { ChatTemplate, type RenderOptions, type TemplateMessage } from './chat-template';
-export { readModelConfig, type Llama3RopeScaling, type LlamaConfig } from './config';
+export { readModelConfig, type LlamaConfig } from './config';
 export { ModelFormatError } from './errors';
 export { float32Tensor, sizeOf, type HostTensor } from './host-tensor';
 export { type LoraTensors, type Weights } from './linear';
@@ -19,6 +19,7 @@ export { readPeftAdapter, writePeftAdapter, type PeftAdapter } from './peft-adap
 export { mulberry32 } from './random';
 export { encodeSafetensors, readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors';
 export { rotationFrequency } from './rope';
+export { type Llama3RopeScaling } from './rope-config';
 export { logSoftmax, sampleToken, topTokens, type SampledToken, type SamplingOptions } from './sampling';
 export { StreamDecoder } from './stream-decoder';
 export { LOGIT_CHUNK, tokenLogProbs, tokenLogProbsAndEntropies, type LogProbOptions } from './token-log-probs';

@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs';
+import { dropoutMask, type LoraDropout } from './lora-dropout';
 import { loraName } from './lora-names';
 
 /** Tensors by Hugging Face name; matrices are `[out, in]`. */
@@ -9,6 +10,8 @@ export interface LoraTensors {
   readonly weights: Weights;
   /** alpha / rank. */
   readonly scale: number;
+  /** Only in a training pass. */
+  readonly dropout?: LoraDropout;
 }
 
 /** The weight of that name; a missing one is an error. */
@@ -29,7 +32,8 @@ export function linear(
   let out = tf.matMul<tf.Tensor2D>(rows, weight<tf.Rank.R2>(weights, `${module}.weight`), false, true);
   if (hasBias) out = tf.add(out, weight(weights, `${module}.bias`));
   if (!lora?.weights[loraName(module, 'A')]) return out;
-  const down = tf.matMul(rows, weight<tf.Rank.R2>(lora.weights, loraName(module, 'A')), false, true);
+  const seen = lora.dropout ? tf.mul<tf.Tensor2D>(rows, dropoutMask(lora.dropout, module)) : rows;
+  const down = tf.matMul(seen, weight<tf.Rank.R2>(lora.weights, loraName(module, 'A')), false, true);
   const up = tf.matMul(tf.mul(down, lora.scale), weight<tf.Rank.R2>(lora.weights, loraName(module, 'B')), false, true);
   return tf.add(out, up);
 }

@@ -1,0 +1,364 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readModelConfig, type LlamaConfig } from './config';
+import { ModelFormatError } from './errors';
+import { SEED_DIR } from './testing/models';
+import { temporaryFolder } from './testing/temporary-folder';
+
+const folder = temporaryFolder();
+
+async function read(file: Record<string, unknown>): Promise<LlamaConfig> {
+  await writeFile(join(folder(), 'config.json'), JSON.stringify(file));
+  return await readModelConfig(folder());
+}
+
+async function seedWith(change: Record<string, unknown>): Promise<LlamaConfig> {
+  const seed = JSON.parse(await readFile(join(SEED_DIR, 'config.json'), 'utf8')) as Record<string, unknown>;
+  return await read({ ...seed, ...change });
+}
+
+const QWEN2 = { model_type: 'qwen2', architectures: ['Qwen2ForCausalLM'] };
+const QWEN3 = { model_type: 'qwen3', architectures: ['Qwen3ForCausalLM'] };
+
+it('reads the seed model', async () => {
+  expect(await readModelConfig(SEED_DIR)).toEqual({
+    architecture: 'llama',
+    vocabSize: 1024,
+    hiddenSize: 128,
+    layers: 4,
+    heads: 4,
+    kvHeads: 2,
+    headDim: 32,
+    intermediateSize: 256,
+    rmsNormEps: 1e-5,
+    ropeTheta: 10000,
+    tieWordEmbeddings: true,
+    maxPositions: 512,
+    bosTokenId: 5,
+    eosTokenIds: [4],
+    padTokenId: 0,
+    attentionBias: false,
+    attentionOutputBias: false,
+    mlpBias: false,
+    queryKeyNorm: false,
+  });
+});
+
+// The fields of published checkpoints, with the values that their files have.
+describe('what served checkpoints write is accepted', () => {
+  const llama3 = {
+    factor: 8,
+    low_freq_factor: 1,
+    high_freq_factor: 4,
+    original_max_position_embeddings: 8192,
+    rope_type: 'llama3',
+  };
+  const llama31 = {
+    architectures: ['LlamaForCausalLM'],
+    attention_bias: false,
+    attention_dropout: 0,
+    bos_token_id: 128000,
+    eos_token_id: [128001, 128008, 128009],
+    hidden_act: 'silu',
+    hidden_size: 4096,
+    initializer_range: 0.02,
+    intermediate_size: 14336,
+    max_position_embeddings: 131072,
+    mlp_bias: false,
+    model_type: 'llama',
+    num_attention_heads: 32,
+    num_hidden_layers: 32,
+    num_key_value_heads: 8,
+    pretraining_tp: 1,
+    rms_norm_eps: 1e-5,
+    rope_scaling: llama3,
+    rope_theta: 500000,
+    tie_word_embeddings: false,
+    torch_dtype: 'bfloat16',
+    transformers_version: '4.43.0.dev0',
+    use_cache: true,
+    vocab_size: 128256,
+  };
+  const qwen25 = {
+    architectures: ['Qwen2ForCausalLM'],
+    attention_dropout: 0,
+    bos_token_id: 151643,
+    eos_token_id: 151645,
+    hidden_act: 'silu',
+    hidden_size: 896,
+    initializer_range: 0.02,
+    intermediate_size: 4864,
+    max_position_embeddings: 32768,
+    max_window_layers: 21,
+    model_type: 'qwen2',
+    num_attention_heads: 14,
+    num_hidden_layers: 24,
+    num_key_value_heads: 2,
+    rms_norm_eps: 1e-6,
+    rope_theta: 1000000,
+    sliding_window: 131072,
+    tie_word_embeddings: true,
+    torch_dtype: 'bfloat16',
+    transformers_version: '4.43.1',
+    use_cache: true,
+    use_mrope: false,
+    use_sliding_window: false,
+    vocab_size: 151936,
+  };
+  const qwen3 = {
+    architectures: ['Qwen3ForCausalLM'],
+    attention_bias: false,
+    attention_dropout: 0,
+    bos_token_id: 151643,
+    eos_token_id: 151645,
+    head_dim: 128,
+    hidden_act: 'silu',
+    hidden_size: 1024,
+    initializer_range: 0.02,
+    intermediate_size: 3072,
+    max_position_embeddings: 40960,
+    max_window_layers: 28,
+    model_type: 'qwen3',
+    num_attention_heads: 16,
+    num_hidden_layers: 28,
+    num_key_value_heads: 8,
+    rms_norm_eps: 1e-6,
+    rope_scaling: null,
+    rope_theta: 1000000,
+    sliding_window: null,
+    tie_word_embeddings: true,
+    torch_dtype: 'bfloat16',
+    transformers_version: '4.51.0',
+    use_cache: true,
+    use_sliding_window: false,
+    vocab_size: 151936,
+  };
+  const { rope_theta: _, rope_scaling: __, torch_dtype: ___, ...qwen3Rest } = qwen3;
+  const { rope_theta: ____, rope_scaling: _____, ...llamaRest } = llama31;
+
+  it.each([
+    {
+      name: 'Llama 3.1: scaled rotation, several ends',
+      file: llama31,
+      expected: {
+        ropeTheta: 500000,
+        ropeScaling: { factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalMaxPositions: 8192 },
+        kvHeads: 8,
+        headDim: 128,
+        eosTokenIds: [128001, 128008, 128009],
+      },
+    },
+    {
+      name: 'Llama 2: no theta anywhere, so 10000; as many key heads as heads; pad −1 is none',
+      file: { ...llamaRest, num_key_value_heads: undefined, rope_scaling: null, pad_token_id: -1 },
+      expected: { ropeTheta: 10000, kvHeads: 32, padTokenId: null },
+    },
+    {
+      name: 'Qwen2.5: a window that is switched off',
+      file: qwen25,
+      expected: { architecture: 'qwen2', attentionBias: true, attentionOutputBias: false, headDim: 64 },
+    },
+    {
+      name: 'Qwen2 with the window on from a layer on that there is not',
+      file: { ...qwen25, use_sliding_window: true, max_window_layers: 24 },
+      expected: { layers: 24 },
+    },
+    {
+      name: 'Qwen3: a head wider than hidden_size/heads, norms on queries and keys',
+      file: qwen3,
+      expected: { architecture: 'qwen3', headDim: 128, queryKeyNorm: true, attentionBias: false },
+    },
+    {
+      name: 'Qwen3 without head_dim: 128, its class’s own default',
+      file: { ...qwen3, head_dim: undefined },
+      expected: { headDim: 128 },
+    },
+    {
+      name: 'Qwen3 as transformers 5 writes it: rope_parameters, layer_types, dtype',
+      file: {
+        ...qwen3Rest,
+        dtype: 'bfloat16',
+        layer_types: Array.from({ length: 28 }, () => 'full_attention'),
+        rope_parameters: { rope_theta: 1000000, rope_type: 'default' },
+        transformers_version: '5.0.0',
+      },
+      expected: { ropeTheta: 1000000 },
+    },
+    {
+      name: 'Llama 3.1 as transformers 5 writes it: theta inside the scaling',
+      file: { ...llamaRest, rope_parameters: { ...llama3, rope_theta: 500000 } },
+      expected: { ropeTheta: 500000, ropeScaling: expect.objectContaining({ factor: 8 }) },
+    },
+    {
+      name: 'LLaMA with biases in attention and MLP',
+      file: { ...llama31, attention_bias: true, mlp_bias: true },
+      expected: { attentionBias: true, attentionOutputBias: true, mlpBias: true },
+    },
+    {
+      name: 'the mlp_bias that transformers ignores for Qwen',
+      file: { ...qwen25, mlp_bias: true, attention_bias: false },
+      expected: { attentionBias: true, mlpBias: false },
+    },
+    {
+      name: 'multipliers that multiply by nothing',
+      file: { ...llama31, attention_multiplier: 128 ** -0.5, embedding_multiplier: 1, logits_scaling: 1 },
+      expected: { headDim: 128 },
+    },
+    {
+      name: 'a file without architectures, taken at its model_type',
+      file: { ...qwen25, architectures: undefined },
+      expected: { architecture: 'qwen2' },
+    },
+  ])('$name', async ({ file, expected }) => {
+    expect(await read(file)).toMatchObject(expected);
+  });
+
+  it('and the ends of both files', async () => {
+    await writeFile(join(folder(), 'generation_config.json'), JSON.stringify({ eos_token_id: [7, 4] }));
+    expect((await seedWith({ eos_token_id: 4 })).eosTokenIds).toEqual([4, 7]);
+    await writeFile(join(folder(), 'generation_config.json'), JSON.stringify({ eos_token_id: '4' }));
+    await expect(seedWith({})).rejects.toThrow('eos_token_id is not a token id');
+    await writeFile(join(folder(), 'generation_config.json'), '{}');
+  });
+});
+
+describe('is refused by name:', () => {
+  const window = { use_sliding_window: true, sliding_window: 4096 };
+  it.each([
+    { why: 'another family', change: { model_type: 'gemma3' }, error: 'model_type "gemma3" is not supported' },
+    { why: 'a mixture of experts', change: { model_type: 'qwen3_moe' }, error: 'model_type "qwen3_moe"' },
+    { why: 'no family', change: { model_type: undefined }, error: 'model_type undefined is not supported' },
+    {
+      why: 'a classifier: its head gives no next token',
+      change: { architectures: ['LlamaForSequenceClassification'] },
+      error: 'architecture LlamaForSequenceClassification is not supported; LlamaForCausalLM is',
+    },
+    {
+      why: 'a bare model: its weights have other names',
+      change: { ...QWEN3, architectures: ['Qwen3Model'] },
+      error: 'architecture Qwen3Model',
+    },
+    {
+      why: 'the class of another family',
+      change: { ...QWEN2, architectures: ['LlamaForCausalLM'] },
+      error: 'Qwen2ForCausalLM is',
+    },
+    { why: 'another activation', change: { hidden_act: 'gelu' }, error: 'hidden_act' },
+    { why: 'a size that is a text', change: { vocab_size: '1024' }, error: 'vocab_size' },
+    { why: 'a size that is missing', change: { intermediate_size: undefined }, error: 'intermediate_size' },
+    { why: 'heads that do not divide', change: { num_key_value_heads: 3 }, error: '4 heads cannot share 3' },
+    { why: 'a head that has no halves', change: { head_dim: 31 }, error: 'a head of 31 numbers' },
+    { why: 'a hidden size that heads do not divide', change: { head_dim: null, hidden_size: 130 }, error: '32.5' },
+
+    { why: 'GPTQ, AWQ, fp8', change: { quantization_config: { bits: 4 } }, error: 'quantised weights' },
+    { why: 'MLX’s quantised weights', change: { quantization: { group_size: 64 } }, error: 'quantised weights' },
+
+    { why: 'a window on every layer', change: { ...QWEN2, ...window }, error: 'use_sliding_window true: sliding' },
+    {
+      why: 'a window on the upper layers',
+      change: { ...QWEN2, ...window, max_window_layers: 2 },
+      error: 'use_sliding_window',
+    },
+    {
+      why: 'a window on LLaMA, which only some engines apply',
+      change: { sliding_window: 4096 },
+      error: 'sliding_window 4096',
+    },
+    {
+      why: 'a window on one layer',
+      change: {
+        ...QWEN3,
+        layer_types: ['full_attention', 'full_attention', 'sliding_attention', 'full_attention'],
+      },
+      error: 'every layer must be full_attention',
+    },
+    {
+      why: 'layer types for another number of layers',
+      change: { ...QWEN3, layer_types: ['full_attention'] },
+      error: 'every layer must be full_attention',
+    },
+    { why: 'attention in chunks', change: { attention_chunk_size: 8192 }, error: 'attention_chunk_size' },
+
+    { why: 'yarn', change: { rope_scaling: { rope_type: 'yarn', factor: 4 } }, error: 'RoPE scaling "yarn"' },
+    { why: 'linear scaling', change: { rope_scaling: { type: 'linear', factor: 4 } }, error: 'RoPE scaling "linear"' },
+    { why: 'dynamic scaling', change: { rope_scaling: { type: 'dynamic', factor: 2 } }, error: 'scaling "dynamic"' },
+    { why: 'longrope', change: { rope_scaling: { rope_type: 'longrope' } }, error: 'RoPE scaling "longrope"' },
+    {
+      why: 'yarn as transformers 5 writes it',
+      change: { rope_theta: undefined, rope_parameters: { rope_type: 'yarn', rope_theta: 1e6, factor: 4 } },
+      error: 'RoPE scaling "yarn"',
+    },
+    {
+      why: 'a rotation in sections (vision models)',
+      change: { rope_scaling: { type: 'default', mrope_section: [16, 24, 24] } },
+      error: 'rope_scaling.mrope_section',
+    },
+    {
+      why: 'a factor without a type, which engines read differently',
+      change: { rope_scaling: { factor: 4 } },
+      error: 'rope_scaling.factor',
+    },
+    {
+      why: 'a rotation for each kind of layer',
+      change: { rope_parameters: { full_attention: { rope_theta: 1e6 } } },
+      error: 'rope_parameters.full_attention',
+    },
+    {
+      why: 'Llama-3 scaling with a part missing',
+      change: { rope_scaling: { rope_type: 'llama3', factor: 8 } },
+      error: 'rope_scaling: low_freq_factor',
+    },
+    {
+      why: 'Llama-3 scaling that divides by zero',
+      change: {
+        rope_scaling: {
+          rope_type: 'llama3',
+          factor: 8,
+          low_freq_factor: 4,
+          high_freq_factor: 4,
+          original_max_position_embeddings: 128,
+        },
+      },
+      error: 'high_freq_factor: is not above low_freq_factor',
+    },
+    {
+      why: 'two base frequencies',
+      change: { rope_theta: 10000, rope_parameters: { rope_theta: 500000 } },
+      error: 'rope_theta is 10000 in one place and 500000 in another',
+    },
+    { why: 'a head rotated in part', change: { partial_rotary_factor: 0.5 }, error: 'partial_rotary_factor 0.5' },
+    {
+      why: 'the same inside rope_parameters',
+      change: { rope_parameters: { rope_theta: 10000, partial_rotary_factor: 0.25 } },
+      error: 'rope_parameters.partial_rotary_factor',
+    },
+    { why: 'neighbours turned together', change: { rope_interleaved: true }, error: 'rope_interleaved' },
+    { why: 'layers without rotation', change: { no_rope_layers: [1, 1, 1, 0] }, error: 'no_rope_layers' },
+
+    { why: 'experts', change: { num_local_experts: 8 }, error: 'num_local_experts 8: mixtures of experts' },
+    { why: 'Granite’s attention scale', change: { attention_multiplier: 0.5 }, error: 'attention_multiplier 0.5' },
+    { why: 'Granite’s embedding scale', change: { embedding_multiplier: 12 }, error: 'embedding_multiplier 12' },
+    { why: 'scaled logits', change: { logits_scaling: 8 }, error: 'logits_scaling 8' },
+    { why: 'soft-capped logits', change: { final_logit_softcapping: 30 }, error: 'final_logit_softcapping' },
+    { why: 'head norms outside Qwen3', change: { use_qk_norm: true }, error: 'use_qk_norm true' },
+    { why: 'attention that looks ahead', change: { is_causal: false }, error: 'only causal decoders' },
+    { why: 'a vision model’s text part', change: { vision_config: {} }, error: 'only text models' },
+  ])('$why', async ({ change, error }) => {
+    await expect(seedWith(change)).rejects.toThrow(ModelFormatError);
+    await expect(seedWith(change)).rejects.toThrow(error);
+  });
+
+  it('everything at once, so that a user reads all of it the first time', async () => {
+    await expect(seedWith({ logits_scaling: 8, num_experts: 64 })).rejects.toThrow(
+      'num_experts 64: mixtures of experts are not supported; logits_scaling 8: scaled embeddings',
+    );
+  });
+
+  it('a file that is missing, no JSON, or no object', async () => {
+    await expect(readModelConfig(join(folder(), 'nowhere'))).rejects.toThrow(ModelFormatError);
+    for (const text of ['{', '[]', 'null', '3']) {
+      await writeFile(join(folder(), 'config.json'), text);
+      await expect(readModelConfig(folder())).rejects.toThrow(ModelFormatError);
+    }
+  });
+});
