@@ -36,6 +36,8 @@ export default tseslint.config(
         {
           enforceBuildableLibDependency: false,
           allow: [],
+          // Its protobuf writer alone loads no onnxruntime.
+          checkDynamicDependenciesExceptions: ['@hindcast/tfjs-onnx/protobuf'],
           depConstraints: [
             {
               sourceTag: 'type:contracts',
