@@ -91,6 +91,16 @@ test('a turn from its capture to the version that was trained on it', async () =
   });
   const [outbox] = await query<{ body: unknown }>(databaseUrl, `SELECT body FROM outbox WHERE "turnId" = '${turnId}'`);
   expect(outbox?.body).toBeNull();
+  await send(service, 'policyUpdated', null, { ...step, state: 'rolled-back', reason: 'rolled back to version 3' });
+  await until(async () => (await status()).versionsPublished === 0);
+  // Messages may come in any order.
+  await send(service, 'policyUpdated', null, step);
+  await send(service, 'policyUpdated', null, { ...step, version: 5, parent: 3, turnIds: [turnId] });
+  await until(async () => (await status()).policyVersion === 5);
+  expect(await query(databaseUrl, 'SELECT version, state, reason FROM policy_versions ORDER BY version')).toEqual([
+    { version: 4, state: 'rolled-back', reason: 'rolled back to version 3' },
+    { version: 5, state: 'published', reason: null },
+  ]);
   const votes = await query<{ raw: string }>(
     databaseUrl,
     `SELECT raw FROM votes WHERE "turnId" = '${turnId}' ORDER BY kind, ordinal`,

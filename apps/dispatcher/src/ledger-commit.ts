@@ -1,3 +1,4 @@
+import type { PolicyUpdated } from '@hindcast/contracts';
 import type { Turn } from './core/turn';
 import { Prisma } from './generated/client';
 import type { Database, Statement } from './database';
@@ -39,6 +40,9 @@ export interface HeldRow {
   readonly expiresAt: Date;
 }
 
+/** What became of a version; its state as the database spells it. */
+export type VersionRow = Omit<Prisma.PolicyVersionCreateManyInput, 'state'> & Pick<PolicyUpdated, 'state'>;
+
 /** Rows that belong to turns of the same change: they are stored when their turn is. */
 export interface TurnRows {
   readonly decisions?: readonly Prisma.DecisionCreateManyInput[];
@@ -57,7 +61,7 @@ export interface Changes extends TurnRows {
   /** Turns that are only stored while no turn of their session was kept. */
   readonly firstSamples?: readonly { readonly turnId: string; readonly sessionId: string }[];
   readonly steps?: readonly Prisma.StepCreateManyInput[];
-  readonly versions?: readonly Prisma.PolicyVersionCreateManyInput[];
+  readonly versions?: readonly VersionRow[];
   readonly deadLetters?: readonly Prisma.DeadLetterCreateManyInput[];
   /** Turns whose samples the broker has confirmed. */
   readonly sent?: readonly string[];
@@ -157,7 +161,9 @@ const statementOf = (name: string, condition: string): Statement => ({
   ),
   version AS (
     INSERT INTO policy_versions SELECT new.* FROM json_populate_recordset(NULL::policy_versions, $11::json) new
-    ON CONFLICT DO NOTHING
+    -- Messages come in any order, and a version that was rolled back never serves again.
+    ON CONFLICT (version) DO UPDATE SET state = excluded.state, reason = excluded.reason
+    WHERE excluded.state = 'rolled-back'
   ),
   letter AS (
     INSERT INTO dead_letters SELECT new.* FROM json_populate_recordset(NULL::dead_letters, $12::json) new

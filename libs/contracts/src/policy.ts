@@ -47,8 +47,11 @@ export const StepMetrics = z.record(z.string(), z.number());
 export const PolicyUpdated = z.strictObject({
   version: PolicyVersion.min(1),
   parent: PolicyVersion,
-  /** `published`: it serves. `refused`: it failed the drift bound or the probe, and its turns count as trained. */
-  state: z.enum(['published', 'refused']),
+  /**
+   * `published`: it serves. `refused`: it failed the drift bound or the probe. `rolled-back`: an earlier version serves in its place, and it
+   * never will again. Its turns count as trained in every case.
+   */
+  state: z.enum(['published', 'refused', 'rolled-back']),
   reason: z.string().max(1000).nullable(),
   turnIds: z.array(TurnId).min(1),
   adapter: z.string().min(1),

@@ -1,0 +1,2 @@
+-- AlterEnum
+ALTER TYPE "VersionState" ADD VALUE 'rolled-back';
