@@ -75,7 +75,7 @@ function statistics(
 }
 
 /** `total` in pieces of at most `limit`, as equal as can be: fewer different shapes to compile. */
-function chunkSizes(total: number, limit: number): number[] {
+export function chunkSizes(total: number, limit: number): number[] {
   const count = Math.ceil(total / limit);
   return Array.from(
     { length: count },
@@ -129,12 +129,12 @@ function headGradients(dy: tf.Tensor2D, saved: tf.Tensor[], mode: HeadMode): tf.
   return mode.isHeadFixed ? [dRows] : [dRows, tf.matMul<tf.Tensor2D>(dLogits, rows, true)];
 }
 
-function logSoftmax(z: tf.Tensor2D): tf.Tensor2D {
+export function logSoftmax(z: tf.Tensor2D): tf.Tensor2D {
   const shifted = tf.sub(z, tf.max(z, 1, true));
   return tf.sub(shifted, tf.log(tf.sum(tf.exp(shifted), 1, true)));
 }
 
-function entropy(logProbs: tf.Tensor2D): tf.Tensor2D {
+export function entropy(logProbs: tf.Tensor2D): tf.Tensor2D {
   return tf.neg(tf.sum<tf.Tensor2D>(tf.mul(tf.exp(logProbs), logProbs), 1, true));
 }
 

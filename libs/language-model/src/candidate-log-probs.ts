@@ -1,0 +1,107 @@
+import * as tf from '@tensorflow/tfjs';
+import type { LlamaConfig } from './config';
+import type { Weights } from './linear';
+import { chunkSizes, entropy, LOGIT_CHUNK, logSoftmax, type LogProbOptions } from './token-log-probs';
+import { forwardHidden, outputMatrix } from './transformer';
+
+export interface CandidateLogProbs {
+  /** `[B, T, C]` nats. */
+  readonly logProbs: tf.Tensor3D;
+  /** H of each distribution, −Σ π log π, `[B, T]` nats. */
+  readonly entropies: tf.Tensor2D;
+}
+
+/**
+ * log π(c | tokens_≤t) of several given ids at every position, and the entropy there. Made chunk by chunk of tokens, as
+ * `tokenLogProbs` does, so that `[B·T, vocabSize]` is never whole in memory.
+ *
+ * @param tokenIds     `[B, T]` int32
+ * @param candidateIds `[B, T, C]` int32; padding may hold any valid id
+ * @returns with gradients as `tokenLogProbs` has them
+ */
+export function candidateLogProbs(
+  config: LlamaConfig,
+  weights: Weights,
+  tokenIds: tf.Tensor2D,
+  candidateIds: tf.Tensor3D,
+  options: LogProbOptions = {},
+): CandidateLogProbs {
+  const [batch, length, count] = candidateIds.shape;
+  return tf.tidy(() => {
+    const hidden = tf.reshape<tf.Rank.R2>(forwardHidden(config, weights, tokenIds, options), [-1, config.hiddenSize]);
+    const ids = tf.reshape<tf.Rank.R2>(candidateIds, [-1, count]);
+    const head = outputMatrix(config, weights);
+    const limit = Math.max(1, Math.floor((options.logitChunk ?? LOGIT_CHUNK) / config.vocabSize));
+    const sizes = chunkSizes(batch * length, limit);
+    // tfjs has no gradient of a split into one piece.
+    const inChunks = (x: tf.Tensor2D): tf.Tensor2D[] =>
+      sizes.length === 1 ? [x] : (tf.split(x, sizes, 0) as tf.Tensor2D[]);
+    const rowChunks = inChunks(hidden);
+    const idChunks = inChunks(ids);
+    const chunks = rowChunks.map((rows, i) => headCandidates(rows, head, idChunks[i]!, options.lora !== undefined));
+    const [logProbs, entropies] = tf.split(tf.concat2d(chunks, 0), [count, 1], 1);
+    return {
+      logProbs: tf.reshape<tf.Rank.R3>(logProbs!, [batch, length, count]),
+      entropies: tf.reshape<tf.Rank.R2>(entropies!, [batch, length]),
+    };
+  });
+}
+
+/**
+ * Output layer, log-softmax and choice of the candidates as one operation with its own gradient, which makes the logits again:
+ *
+ *   ∂log π(c)/∂z = onehot(c) − π        ∂H/∂z = −π · (log π + H)
+ *
+ * @returns `[N, C + 1]`: the log-probs, then the entropy
+ */
+function headCandidates(hidden: tf.Tensor2D, head: tf.Tensor2D, ids: tf.Tensor2D, isHeadFixed: boolean): tf.Tensor2D {
+  const value = (rows: tf.Tensor2D, matrix: tf.Tensor2D): tf.Tensor2D => {
+    const logProbs = logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true));
+    return tf.concat2d([chosen(logProbs, ids), entropy(logProbs)], 1);
+  };
+  const gradients = (dy: tf.Tensor2D, saved: tf.Tensor[]): tf.Tensor2D[] => {
+    const [rows, matrix, places] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D];
+    const dLogits = logitGradient(dy, logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true)), places);
+    const dRows = tf.matMul<tf.Tensor2D>(dLogits, matrix);
+    return isHeadFixed ? [dRows] : [dRows, tf.matMul<tf.Tensor2D>(dLogits, rows, true)];
+  };
+  const operation = tf.customGrad((...all) => {
+    const save = all.at(-1) as unknown as tf.GradSaveFunc;
+    const [rows, matrix = head] = all.slice(0, -1) as tf.Tensor2D[];
+    save([rows!, matrix, ids]);
+    return { value: value(rows!, matrix), gradFunc: (dy, saved) => gradients(dy as tf.Tensor2D, saved) };
+  });
+  return (isHeadFixed ? operation(hidden) : operation(hidden, head)) as tf.Tensor2D;
+}
+
+/** The entries of each row at its ids, `[N, C]`: one look-up in the flat array. */
+function chosen(logProbs: tf.Tensor2D, ids: tf.Tensor2D): tf.Tensor2D {
+  const [rows, vocabulary] = logProbs.shape;
+  const starts = tf.tensor2d(
+    Int32Array.from({ length: rows }, (_, i) => i * vocabulary),
+    [rows, 1],
+    'int32',
+  );
+  const places = tf.reshape(tf.add(ids, starts), [-1]);
+  return tf.reshape(tf.gather(tf.reshape(logProbs, [-1]), places), ids.shape);
+}
+
+function logitGradient(dy: tf.Tensor2D, logProbs: tf.Tensor2D, ids: tf.Tensor2D): tf.Tensor2D {
+  const [, vocabulary] = logProbs.shape;
+  const count = ids.shape[1];
+  const [dLogProbs, dEntropy] = tf.split(dy, [count, 1], 1) as [tf.Tensor2D, tf.Tensor2D];
+  const probabilities = tf.exp(logProbs);
+  const pull = tf.add(tf.sum(dLogProbs, 1, true), tf.mul(tf.add(logProbs, entropy(logProbs)), dEntropy));
+  const columns = tf.split(ids, count, 1);
+  const slopes = tf.split(dLogProbs, count, 1);
+  // Id by id: a scatter would race on several threads where an id stands twice, and all one-hots at once are C times the logits.
+  return columns.reduce<tf.Tensor2D>(
+    (sum, column, i) => tf.add<tf.Tensor2D>(sum, tf.mul(oneHot(column, vocabulary), slopes[i]!)),
+    tf.neg(tf.mul<tf.Tensor2D>(probabilities, pull)),
+  );
+}
+
+// Cast, not oneHot's own dtype argument: the wasm backend ignores that one and gives int32.
+function oneHot(column: tf.Tensor, vocabulary: number): tf.Tensor {
+  return tf.cast(tf.oneHot(tf.reshape<tf.Rank.R1>(column, [-1]), vocabulary), 'float32');
+}
