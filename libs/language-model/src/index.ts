@@ -1,8 +1,10 @@
 export { writeAtomically } from './atomic-file';
+export { candidateLogProbs, type CandidateLogProbs } from './candidate-log-probs';
 export { ChatTemplate, type RenderOptions, type TemplateMessage } from './chat-template';
 export { readModelConfig, type LlamaConfig } from './config';
 export { ModelFormatError } from './errors';
 export { float32Tensor, sizeOf, type HostTensor } from './host-tensor';
+export { DROPOUT_MODULUS, dropoutKeys, dropoutMask, type LoraDropout } from './lora-dropout';
 export { type LoraTensors, type Weights } from './linear';
 export { loraName, parseLoraName } from './lora-names';
 export {
