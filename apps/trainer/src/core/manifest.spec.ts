@@ -2,14 +2,17 @@ import { manifest } from '../testing/fixtures';
 import {
   adapterName,
   deletableVersions,
+  earlierVersions,
   nextVersion,
   publishedVersion,
   unpublished,
   versionFolder,
   versionOfAdapter,
+  versionsToRollBack,
+  type Manifest,
 } from './manifest';
 
-const versions = (states: readonly ('published' | 'refused' | 'committed')[]) =>
+const versions = (states: readonly Manifest['state'][]) =>
   states.map((state, i) => manifest({ version: i + 1, state }));
 
 describe('names of a version', () => {
@@ -36,9 +39,35 @@ describe('the state of the policy', () => {
     expect(nextVersion(versions(['published', 'refused']), 0)).toBe(3);
     expect(nextVersion([], 7)).toBe(8);
   });
-  it('keeps the weights of the newest, of what serves, and of what awaits publication', () => {
-    const all = versions(['published', 'published', 'refused', 'refused', 'refused', 'committed']);
-    expect(deletableVersions(all, 3)).toEqual([3, 1]);
-    expect(deletableVersions(all, 10)).toEqual([]);
+  it.each([
+    {
+      states: ['published', 'published', 'published', 'published', 'published'],
+      keep: 3,
+      deletable: [2, 1],
+      why: 'the newest stay',
+    },
+    {
+      states: ['published', 'published', 'published', 'refused', 'refused', 'committed'],
+      keep: 2,
+      deletable: [4, 1],
+      why: 'what serves stays, and what served before it',
+    },
+    {
+      states: ['published', 'published', 'rolled-back', 'rolled-back', 'rolled-back', 'published'],
+      keep: 2,
+      deletable: [4, 3, 1],
+      why: 'one may go back past versions that were rolled back',
+    },
+    { states: ['committed', 'refused', 'refused'], keep: 1, deletable: [2], why: 'what awaits its publication stays' },
+    { states: ['published', 'refused'], keep: 10, deletable: [], why: 'there are fewer' },
+  ] as const)('lets go of the weights of $deletable: $why', ({ states, keep, deletable }) => {
+    expect(deletableVersions(versions(states), keep)).toEqual(deletable);
+  });
+  it('can go back to what served before, and takes back everything above it', () => {
+    const all = versions(['published', 'rolled-back', 'published', 'refused', 'published', 'committed']);
+    expect(earlierVersions(all)).toEqual([3, 1]);
+    expect(versionsToRollBack(all, 1)).toEqual([6, 5, 3]);
+    expect(versionsToRollBack(all, 0)).toEqual([6, 5, 3, 1]);
+    expect(publishedVersion(versions(['published', 'rolled-back']))).toBe(1);
   });
 });

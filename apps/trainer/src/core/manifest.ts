@@ -6,14 +6,15 @@ import { Progress } from './progress';
  * The record of one version, in its folder beside its weights; it outlives them. That a turn id stands in a manifest is what
  * makes it trained: at most one manifest ever names it.
  *
- * `committed` (written with the weights) → `published` (it serves) or `refused` (its turns count as trained all the same).
+ * `committed` (written with the weights) → `published` (it serves, or did) or `refused`; either may become `rolled-back` when an earlier
+ * version is put back into service, and then never serves again. Its turns count as trained in every state.
  */
 export const Manifest = z.strictObject({
   v: z.literal(1),
   version: PolicyVersion.min(1),
   /** Version whose weights and optimizer the step started from. */
   parent: PolicyVersion,
-  state: z.enum(['committed', 'published', 'refused']),
+  state: z.enum(['committed', 'published', 'refused', 'rolled-back']),
   reason: z.string().max(1000).nullable(),
   at: Timestamp,
   /** In the order of the stream. */
@@ -21,7 +22,7 @@ export const Manifest = z.strictObject({
   hyperparameters: z.record(z.string(), z.unknown()),
   metrics: StepMetrics,
   progress: Progress,
-  /** SHA-256 of each file of the folder as it was committed, hex, by name. */
+  /** SHA-256 of each file of the folder as it was committed, hex, by its path in the folder. */
   checksums: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/)),
 });
 export type Manifest = z.infer<typeof Manifest>;
@@ -53,12 +54,36 @@ export function nextVersion(manifests: readonly Manifest[], above: number): numb
   return Math.max(above, ...manifests.map(({ version }) => version)) + 1;
 }
 
-/** Versions whose weights may go: all but the newest `keep`, the one that serves, and what awaits its publication. */
-export function deletableVersions(manifests: readonly Manifest[], keep: number): number[] {
+/** Versions that can be put back into service, newest first: those that served before the one that does. The base model always can. */
+export function earlierVersions(manifests: readonly Manifest[]): number[] {
   const serving = publishedVersion(manifests);
-  return manifests
-    .toSorted((a, b) => b.version - a.version)
-    .slice(keep)
-    .filter(({ version, state }) => version !== serving && state !== 'committed')
-    .map(({ version }) => version);
+  return publishedVersions(manifests).filter((version) => version < serving);
 }
+
+/** Versions above one that is put back into service, newest first, which then no longer serve. */
+export function versionsToRollBack(manifests: readonly Manifest[], target: number): number[] {
+  return manifests
+    .filter(({ version, state }) => version > target && (state === 'published' || state === 'committed'))
+    .map(({ version }) => version)
+    .sort(descending);
+}
+
+/**
+ * Versions whose weights may go, newest first: all but the newest `keep`, the version that serves with the `keep` − 1 before it, to which
+ * one may go back, and what awaits its publication.
+ */
+export function deletableVersions(manifests: readonly Manifest[], keep: number): number[] {
+  const all = manifests.map(({ version }) => version).sort(descending);
+  const kept = new Set([...all.slice(0, keep), ...publishedVersions(manifests).slice(0, keep)]);
+  for (const { version } of unpublished(manifests)) kept.add(version);
+  return all.filter((version) => !kept.has(version));
+}
+
+function publishedVersions(manifests: readonly Manifest[]): number[] {
+  return manifests
+    .filter(({ state }) => state === 'published')
+    .map(({ version }) => version)
+    .sort(descending);
+}
+
+const descending = (a: number, b: number): number => b - a;

@@ -4,6 +4,9 @@ import { INITIAL_PROGRESS, learningRateOf, Progress, progressAfter } from './pro
 const after = (rewards: Score[], before: Progress = INITIAL_PROGRESS): Progress => progressAfter(before, rewards, 1);
 
 describe('progressAfter', () => {
+  it('counts steps', () => {
+    expect(after([1], after([0])).steps).toBe(2);
+  });
   it('needs ten rewards before it sees eight of ten', () => {
     expect(after([1, 1, 1, 1, 1, 1, 1, 1]).hasSucceeded).toBe(false);
     expect(after([1, 1, 1, 1, 1, 1, 1, 1, -1, -1]).hasSucceeded).toBe(true);

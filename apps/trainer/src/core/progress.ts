@@ -7,6 +7,8 @@ const BASELINE_DECAY = 0.8;
 
 /** What a step hands on to the next one beside weights and optimizer; kept in the manifest, so that it survives restarts. */
 export const Progress = z.strictObject({
+  /** Steps taken, whatever became of their versions: schedules count by it, and what a step draws at random follows from it. */
+  steps: z.int().nonnegative().default(0),
   /** Last non-zero rewards trained on, oldest first, at most ten. */
   recentRewards: z.array(z.number()).max(WINDOW),
   /** Eight of ten have been +1 once; it stays so. */
@@ -19,6 +21,7 @@ export const Progress = z.strictObject({
 export type Progress = z.infer<typeof Progress>;
 
 export const INITIAL_PROGRESS: Progress = {
+  steps: 0,
   recentRewards: [],
   hasSucceeded: false,
   signalRatio: 1,
@@ -30,6 +33,7 @@ export function progressAfter(before: Progress, rewards: readonly number[], sign
   const nonZero = rewards.filter((reward) => reward !== 0);
   const recentRewards = [...before.recentRewards, ...nonZero].slice(-WINDOW);
   return {
+    steps: before.steps + 1,
     recentRewards,
     hasSucceeded: before.hasSucceeded || hasEightOfTen([...before.recentRewards, ...nonZero]),
     signalRatio,
