@@ -20,6 +20,8 @@ export const errorCodes = {
   'engine-unauthorized': { retry: false },
   'engine-stream-broken': { retry: true },
   'ledger-unavailable': { retry: true },
+  'policy-damaged': { retry: false },
+  'disk-full': { retry: true },
   internal: { retry: true },
 } as const satisfies Record<string, { retry: boolean }>;
 export type ErrorCode = keyof typeof errorCodes;
