@@ -19,6 +19,8 @@ const Variables = commonConfig(8084).extend({
   MODEL_DIR: z.string().default('models/seed'),
   /** Versions of the policy. Default `${DATA_DIR}/policies`. */
   POLICY_DIR: z.string().optional(),
+  /** Events for TensorBoard, `off` for none. Default `${POLICY_DIR}/tensorboard`. */
+  TENSORBOARD_DIR: z.string().optional(),
   /** `auto` takes the best that loads. */
   BACKEND: z.enum(['auto', ...BACKENDS]).default('auto'),
   /** Threads of one operator. Default: half of the cores, so that an engine on the same machine keeps its share. */
@@ -79,6 +81,16 @@ const Variables = commonConfig(8084).extend({
   /** How often the engines' adapters are compared with what should be there. */
   RECONCILE_MS: count.default(3_000),
   ENGINE_TIMEOUT_MS: count.default(60_000),
+  /** Of an update of the whole weights, which waits for the answers under way. */
+  ENGINE_UPDATE_TIMEOUT_MS: count.default(600_000),
+  /** Share of the sessions on which a new version is tried before it serves them all; 0: no trial. */
+  CANARY_SHARE: nonNegative.lt(1).default(0),
+  /** Scored turns that the new version and the old one each need. */
+  CANARY_MIN_TURNS: count.default(20),
+  /** A version that lowers the mean eval score (−1 to 1) by more is rolled back. */
+  CANARY_MAX_DROP: nonNegative.default(0.2),
+  /** After that the trial is decided with the turns that there are. */
+  CANARY_MAX_WAIT_SECONDS: positive.default(3600),
   /** Versions whose weights are kept; manifests are kept for ever. */
   KEEP_VERSIONS: z.coerce.number().int().min(3).default(10),
   /** How long a batch that a crash interrupted waits for its messages. */
@@ -90,6 +102,7 @@ const Variables = commonConfig(8084).extend({
 export const TrainerConfig = Variables.transform((env) => ({
   ...env,
   POLICY_DIR: env.POLICY_DIR ?? join(env.DATA_DIR, 'policies'),
+  TENSORBOARD_DIR: env.TENSORBOARD_DIR ?? join(env.POLICY_DIR ?? join(env.DATA_DIR, 'policies'), 'tensorboard'),
   BATCH_MIN: env.BATCH_MIN ?? Math.max(1, Math.floor(env.BATCH_SIZE / 4)),
 })).refine((env) => env.BATCH_MIN <= env.BATCH_SIZE, { path: ['BATCH_MIN'], error: 'is larger than BATCH_SIZE' });
 export type TrainerConfig = Readonly<z.infer<typeof TrainerConfig>>;
