@@ -7,9 +7,11 @@ import { planBatch, rebuiltBatch, type NextBatch } from './core/batch-plan';
 import type { Hyperparameters } from './core/hyperparameters';
 import { unpublished, type Manifest } from './core/manifest';
 import type { PolicyModel } from './core/policy-model';
+import { timingMetrics } from './core/step-metrics';
 import { stepRecord } from './core/step-record';
 import { trainStep } from './core/train-step';
 import { decodeSample, refusalOf, type Refusal, type TrainingSample } from './core/training-sample';
+import { StepReporter } from './metrics/step-reporter';
 import { PolicyBoard } from './policy-board';
 import { Publication } from './publication';
 import type { VersionStore } from './version-store';
@@ -31,11 +33,10 @@ export class Trainer implements OnApplicationShutdown {
   private readonly hyper: Hyperparameters;
   private workshop!: Workshop;
   private publication!: Publication;
+  private reporter!: StepReporter;
   private running: Promise<unknown> = Promise.resolve();
   /** A batch that a crash interrupted, and until when its messages are waited for. */
   private begun: { readonly batch: NextBatch; readonly until: number } | null = null;
-  private readonly stepsTotal;
-  private readonly stepMetric;
   private readonly refusedTotal;
   private readonly failuresTotal;
 
@@ -49,8 +50,6 @@ export class Trainer implements OnApplicationShutdown {
   ) {
     this.hyper = hyperparametersOf(config);
     metrics.gauge('trainer_waiting_samples', 'Samples that wait for a step', [], (gauge) => gauge.set(this.room.size));
-    this.stepsTotal = metrics.counter('trainer_steps_total', 'Steps committed');
-    this.stepMetric = metrics.gauge('trainer_step', 'Numbers of the newest step, by name', ['metric']);
     this.refusedTotal = metrics.counter('trainer_samples_refused_total', 'Samples that no step used', ['reason']);
     this.failuresTotal = metrics.counter('trainer_failures_total', 'Work of the loop that failed and was tried again', [
       'step',
@@ -73,6 +72,9 @@ export class Trainer implements OnApplicationShutdown {
       metrics,
       shutdown: this.stop.signal,
     });
+    const { TENSORBOARD_DIR: folder } = this.config;
+    const tensorboardDir = folder === 'off' ? null : folder;
+    this.reporter = await StepReporter.open({ store: this.workshop.store, tensorboardDir, metrics, log });
     this.running = Promise.all([this.run(), this.reconcileForEver()]);
   }
 
@@ -170,7 +172,8 @@ export class Trainer implements OnApplicationShutdown {
       for (const sample of result.culprits) this.room.refused(sample.turnId, refusal);
       return null;
     }
-    const metrics = { ...result.metrics, step_seconds: (performance.now() - startedAt) / 1000 };
+    const seconds = (performance.now() - startedAt) / 1000;
+    const metrics = { ...result.metrics, ...timingMetrics(result.metrics, seconds) };
     const manifest = await store.commit(
       {
         version,
@@ -185,8 +188,7 @@ export class Trainer implements OnApplicationShutdown {
       stepRecord(version, batch, result),
     );
     this.log.info('step.committed', { version, parent, metrics });
-    this.stepsTotal.inc();
-    for (const [name, value] of Object.entries(metrics)) this.stepMetric.set({ metric: name }, value);
+    await this.reporter.committed(manifest);
     return manifest;
   }
 

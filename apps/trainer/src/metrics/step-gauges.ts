@@ -1,0 +1,51 @@
+import type { Metrics } from '@hindcast/platform';
+import { STEP_METRICS, type StepMetric, type StepMetricName } from '../core/step-metrics-table';
+import type { MetricSink, ReportedStep } from './metric-sink';
+
+const CASES = ['opdRl', 'opd', 'rl'] as const;
+const DURATION_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000];
+
+/** The newest step as Prometheus gauges, and what all steps of this process add up to. A number that the step does not have is not exposed. */
+export class StepGauges implements MetricSink {
+  readonly name = 'prometheus';
+  private readonly steps;
+  private readonly samples;
+  private readonly tokens;
+  private readonly duration;
+
+  constructor(private readonly metrics: Metrics) {
+    this.steps = metrics.counter('trainer_steps_total', 'Steps committed');
+    this.samples = metrics.counter('trainer_samples_trained_total', 'Samples of committed steps', ['case']);
+    this.tokens = metrics.counter('trainer_tokens_trained_total', 'Prompt and response tokens of committed steps');
+    this.duration = metrics.histogram(
+      'trainer_step_duration_seconds',
+      'Duration of committed steps',
+      [],
+      DURATION_BUCKETS,
+    );
+    for (const name of CASES) this.samples.inc({ case: name }, 0);
+    this.show({});
+  }
+
+  async catchUp(steps: readonly ReportedStep[]): Promise<void> {
+    this.show(steps.at(-1)?.metrics ?? {});
+  }
+
+  async report({ metrics }: ReportedStep): Promise<void> {
+    this.show(metrics);
+    this.steps.inc();
+    for (const name of CASES) this.samples.inc({ case: name }, metrics[`samples/${name}`] ?? 0);
+    this.tokens.inc(metrics['tokens'] ?? 0);
+    if (metrics['step_seconds'] !== undefined) this.duration.observe(metrics['step_seconds']);
+  }
+
+  private show(values: Readonly<Record<string, number>>): void {
+    for (const [name, entry] of Object.entries(STEP_METRICS) as [StepMetricName, StepMetric][]) {
+      const labels = entry.labels ?? {};
+      const gauge = this.metrics.gauge(entry.gauge, `${entry.help}, of the newest step`, Object.keys(labels));
+      const value = values[name];
+      if (value === undefined) gauge.remove(labels);
+      else gauge.set(labels, value);
+    }
+  }
+}
