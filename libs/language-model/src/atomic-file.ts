@@ -8,7 +8,10 @@ export function temporarySibling(path: string): string {
 }
 
 /** Replaces a file whole: written beside it, flushed to disk, renamed. A reader sees the old file or the new one. */
-export async function writeAtomically(path: string, pieces: Iterable<Uint8Array> | string): Promise<void> {
+export async function writeAtomically(
+  path: string,
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array> | string,
+): Promise<void> {
   const temporary = temporarySibling(path);
   try {
     await writeFlushed(temporary, typeof pieces === 'string' ? [Buffer.from(pieces)] : pieces);
@@ -30,10 +33,10 @@ export async function flushDirectory(path: string): Promise<void> {
   }
 }
 
-async function writeFlushed(path: string, pieces: Iterable<Uint8Array>): Promise<void> {
+async function writeFlushed(path: string, pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    for (const piece of pieces) {
+    for await (const piece of pieces) {
       // A file handle may write less than it was given.
       for (let done = 0; done < piece.length;) {
         const { bytesWritten } = await file.write(piece, done, Math.min(2 ** 29, piece.length - done));

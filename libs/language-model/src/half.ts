@@ -1,16 +1,22 @@
-/** bfloat16 is the upper half of a float32: exact by a shift. */
-export function widenBfloat16(bits: Uint16Array): Float32Array {
-  const wide = new Uint32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) wide[i] = (bits[i] as number) << 16;
-  return new Float32Array(wide.buffer);
+/** bfloat16 is the upper half of a float32: exact by a shift. Writes `bits.length` numbers into `wide` from `start` on. */
+export function widenBfloat16(bits: Uint16Array, wide: Float32Array, start = 0): void {
+  const target = new Uint32Array(wide.buffer, wide.byteOffset, wide.length);
+  for (let i = 0; i < bits.length; i++) target[start + i] = (bits[i] as number) << 16;
 }
 
-/** IEEE 754 half precision to float32: exact, subnormal numbers, infinities and NaN included. */
-export function widenFloat16(bits: Uint16Array): Float32Array {
+/** IEEE 754 half precision to float32: exact, subnormal numbers, infinities and NaN included. Writes as `widenBfloat16` does. */
+export function widenFloat16(bits: Uint16Array, wide: Float32Array, start = 0): void {
   halfValues ??= Float32Array.from({ length: 2 ** 16 }, (_, pattern) => halfValue(pattern));
-  const wide = new Float32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) wide[i] = halfValues[bits[i] as number] as number;
-  return wide;
+  for (let i = 0; i < bits.length; i++) wide[start + i] = halfValues[bits[i] as number] as number;
+}
+
+/** The nearest bfloat16 of each number, ties to even; NaN stays NaN, and what is beyond the largest becomes infinity. */
+export function narrowToBfloat16(wide: Float32Array): Uint16Array {
+  const source = new Uint32Array(wide.buffer, wide.byteOffset, wide.length);
+  return Uint16Array.from(source, (bits) => {
+    const isNaN = (bits & 0x7fffffff) > 0x7f800000;
+    return isNaN ? (bits >>> 16) | 0x40 : (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+  });
 }
 
 let halfValues: Float32Array | undefined;

@@ -16,7 +16,7 @@ export {
   type LoraSettings,
   type LoraTarget,
 } from './lora';
-export { readModelWeights, weightShapes, writeModelWeights } from './model-weights';
+export { readModelWeights, writeModelWeights } from './model-weights';
 export { readPeftAdapter, writePeftAdapter, type PeftAdapter } from './peft-adapter';
 export { mulberry32 } from './random';
 export { encodeSafetensors, readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors';
@@ -26,4 +26,5 @@ export { logSoftmax, sampleToken, topTokens, type SampledToken, type SamplingOpt
 export { StreamDecoder } from './stream-decoder';
 export { LOGIT_CHUNK, tokenLogProbs, tokenLogProbsAndEntropies, type LogProbOptions } from './token-log-probs';
 export { loadTokenizer, type Tokenizer } from './tokenizer';
+export { weightShapes } from './weight-shapes';
 export { forwardCached, forwardHidden, logits, type ForwardOptions, type LayerCache } from './transformer';

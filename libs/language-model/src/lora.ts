@@ -1,7 +1,7 @@
 import type { LlamaConfig } from './config';
 import { float32Tensor, type HostTensor } from './host-tensor';
 import { loraName, parseLoraName } from './lora-names';
-import { weightShapes } from './model-weights';
+import { weightShapes } from './weight-shapes';
 import { mulberry32 } from './random';
 
 /** The linear layers of a block, by PEFT's short name. */

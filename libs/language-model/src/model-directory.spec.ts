@@ -1,11 +1,13 @@
-import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readModelConfig } from './config';
+import { ModelFormatError } from './errors';
 import { float32Tensor } from './host-tensor';
-import { readModelWeights, weightShapes, writeModelWeights } from './model-weights';
+import { readModelWeights, writeModelWeights } from './model-weights';
 import { writeSafetensors } from './safetensors';
 import { madeWeights, SEED_DIR, smallConfig } from './testing/models';
 import { temporaryFolder } from './testing/temporary-folder';
+import { weightShapes } from './weight-shapes';
 
 const folder = temporaryFolder();
 
@@ -45,6 +47,35 @@ describe('weights of a directory', () => {
     await expect(readModelWeights(dir, smallConfig)).rejects.toThrow(
       'weight model.norm.weight is [13], config.json says [12]',
     );
+  });
+
+  it('may hold the tied head a second time, unless it is another one', async () => {
+    const dir = await directory('tied');
+    const tied = { ...smallConfig, tieWordEmbeddings: true };
+    const embedding = weights.get('model.embed_tokens.weight')!;
+    await writeModelWeights(dir, new Map([...weights, ['lm_head.weight', embedding]]));
+    const read = await readModelWeights(dir, tied);
+    expect([...read.keys()]).not.toContain('lm_head.weight');
+    await writeModelWeights(dir, weights);
+    await expect(readModelWeights(dir, tied)).rejects.toThrow(
+      'lm_head.weight differs from model.embed_tokens.weight, but tie_word_embeddings is true',
+    );
+  });
+
+  it('are refused as a named error where a file is cut, missing or whole numbers', async () => {
+    const dir = await directory('broken');
+    await writeModelWeights(dir, weights, { maxShardBytes: 3000 });
+    const shard = join(dir, 'model-00002-of-00007.safetensors');
+    const bytes = await readFile(shard);
+    await writeFile(shard, bytes.subarray(0, -1));
+    await expect(readModelWeights(dir, smallConfig)).rejects.toThrow(ModelFormatError);
+    await rm(shard);
+    await expect(readModelWeights(dir, smallConfig)).rejects.toThrow(ModelFormatError);
+    const norm = { dtype: 'int32' as const, shape: [12], data: new Int32Array(12) };
+    const other = await directory('whole-numbers');
+    await writeModelWeights(other, new Map([...weights, ['model.norm.weight', norm]]));
+    await expect(readModelWeights(other, smallConfig)).rejects.toThrow('weight model.norm.weight is int32');
+    await expect(readModelWeights(await directory('empty'), smallConfig)).rejects.toThrow(ModelFormatError);
   });
 
   it('are refused when index and shards disagree, or the index leads out of the folder', async () => {

@@ -7,7 +7,7 @@ import { readJson, type LlamaConfig } from './config';
 import { ModelFormatError } from './errors';
 import type { HostTensor } from './host-tensor';
 import { loraPairs } from './lora';
-import { weightShapes } from './model-weights';
+import { weightShapes } from './weight-shapes';
 import { readSafetensors, writeSafetensors } from './safetensors';
 
 const CONFIG = 'adapter_config.json';

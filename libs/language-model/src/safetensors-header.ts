@@ -1,5 +1,6 @@
 import { ModelFormatError } from './errors';
 import { sizeOf } from './host-tensor';
+import { repeatedKey } from './json-keys';
 
 /** What a file may hold; anything else (I64, F8, ...) is refused. */
 export const elementBytes = { F32: 4, F16: 2, BF16: 2, I32: 4 } as const;
@@ -52,7 +53,7 @@ export function parseHeader(
     if (begin !== covered)
       throw new ModelFormatError(
         path,
-        `tensor ${name} begins at byte ${begin}, ${begin < covered ? 'over' : 'beyond'} the end of the one before (${covered})`,
+        `tensor ${cut(name)} begins at byte ${begin}, ${begin < covered ? 'over' : 'beyond'} the end of the one before (${covered})`,
       );
     covered = end;
   }
@@ -63,12 +64,16 @@ export function parseHeader(
 
 function parseObject(path: string, header: Uint8Array): Record<string, unknown> {
   if (header[0] !== 0x7b) throw new ModelFormatError(path, 'the header does not begin with {');
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(header));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(header);
+    value = JSON.parse(text);
   } catch (cause) {
     throw new ModelFormatError(path, 'the header is not JSON in UTF-8', { cause });
   }
+  const repeated = repeatedKey(text);
+  if (repeated !== null) throw new ModelFormatError(path, `the header has ${shown(repeated)} twice`);
   return value as Record<string, unknown>;
 }
 
@@ -80,19 +85,19 @@ function parseMetadata(path: string, value: unknown): Record<string, string> {
 
 function parseEntry(path: string, name: string, value: unknown): TensorEntry {
   const refuse = (problem: string): never => {
-    throw new ModelFormatError(path, `tensor ${name}: ${problem}`);
+    throw new ModelFormatError(path, `tensor ${cut(name)}: ${problem}`);
   };
   if (!isObject(value)) return refuse('not an object');
   const { dtype, shape, data_offsets: offsets } = value;
   if (!isElementType(dtype))
-    return refuse(`dtype ${JSON.stringify(dtype)} is not one of ${Object.keys(elementBytes).join(', ')}`);
-  if (!isCounts(shape)) return refuse(`shape ${JSON.stringify(shape)} is not a list of sizes`);
+    return refuse(`dtype ${shown(dtype)} is not one of ${Object.keys(elementBytes).join(', ')}`);
+  if (!isCounts(shape)) return refuse(`shape ${shown(shape)} is not a list of sizes`);
   if (!isCounts(offsets) || offsets.length !== 2)
-    return refuse(`data_offsets ${JSON.stringify(offsets)} is not a pair of byte positions`);
+    return refuse(`data_offsets ${shown(offsets)} is not a pair of byte positions`);
   const [begin, end] = offsets as [number, number];
   const bytes = sizeOf(shape) * elementBytes[dtype];
   if (end - begin !== bytes)
-    return refuse(`${end - begin} bytes for shape [${shape.join(', ')}] of ${dtype}, which needs ${bytes}`);
+    return refuse(`${end - begin} bytes for shape ${shown(shape)} of ${dtype}, which needs ${bytes}`);
   return { name, type: dtype, shape, begin, end };
 }
 
@@ -106,4 +111,19 @@ function isElementType(value: unknown): value is ElementType {
 
 function isCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((count) => Number.isSafeInteger(count) && count >= 0);
+}
+
+const SHOWN_CHARACTERS = 100;
+
+/** A value of a hostile header for a message: neither endless nor, nested deeply, beyond the stack. */
+function shown(value: unknown): string {
+  try {
+    return cut(JSON.stringify(value) ?? 'undefined');
+  } catch {
+    return 'that is nested too deeply';
+  }
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

@@ -121,10 +121,67 @@ describe('safetensors', () => {
     { why: 'gap at the start', header: { a: { ...a, data_offsets: [4, 12] } }, bytes: 12, error: 'beyond the end' },
     { why: 'trailing bytes', header: { a }, bytes: 9, error: 'cover 8 bytes, the file has 9' },
     { why: 'data cut short', header: { a }, bytes: 7, error: 'cover 8 bytes, the file has 7' },
+    { why: 'negative offset', header: { a: { ...a, data_offsets: [-8, 0] } }, bytes: 8, error: 'not a pair' },
+    { why: 'offset beyond 2⁵³', header: { a: { ...a, data_offsets: [0, 2 ** 60] } }, bytes: 8, error: 'not a pair' },
+    {
+      why: 'end beyond the file',
+      header: { a: { ...a, shape: [4], data_offsets: [0, 16] } },
+      bytes: 8,
+      error: 'cover',
+    },
+    { why: 'offsets are texts', header: { a: { ...a, data_offsets: ['0', '8'] } }, bytes: 8, error: 'not a pair' },
+    {
+      why: '64-bit numbers',
+      header: { a: { ...a, dtype: 'F64', shape: [1] } },
+      bytes: 8,
+      error: '"F64" is not one of',
+    },
+    {
+      why: 'name stands twice, in the same place',
+      header: `{"a":${JSON.stringify(a)},"a":${JSON.stringify(a)}}`,
+      bytes: 8,
+      error: 'has "a" twice',
+    },
+    {
+      why: 'name stands twice, in two places',
+      header: `{"a":${JSON.stringify(a)},"a":${JSON.stringify({ ...a, data_offsets: [8, 16] })}}`,
+      bytes: 16,
+      error: 'has "a" twice',
+    },
+    {
+      why: 'field stands twice',
+      header: '{"a":{"dtype":"F32","shape":[4],"shape":[2],"data_offsets":[0,8]}}',
+      bytes: 8,
+      error: 'has "shape" twice',
+    },
+    {
+      why: 'dtype is nested beyond any stack',
+      header: `{"a":{"dtype":${'['.repeat(50_000)}${']'.repeat(50_000)},"shape":[2],"data_offsets":[0,8]}}`,
+      bytes: 8,
+      error: 'tensor a: dtype',
+    },
   ])('refuses a file whose $why', async ({ header, bytes, error }) => {
     const target = await file(header, bytes);
     await expect(readSafetensors(target)).rejects.toThrow(ModelFormatError);
     await expect(readSafetensors(target)).rejects.toThrow(error);
+  });
+
+  it('refuses a header that is not UTF-8, a file that is not there, and a folder', async () => {
+    const json = Buffer.from('{"?":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}');
+    json[2] = 0xff;
+    const prefix = Buffer.alloc(8);
+    prefix.writeBigUInt64LE(BigInt(json.length));
+    await writeFile(path(), Buffer.concat([prefix, json, Buffer.alloc(4)]));
+    await expect(readSafetensors(path())).rejects.toThrow('not JSON in UTF-8');
+    for (const missing of [join(folder(), 'nowhere.safetensors'), folder()])
+      await expect(readSafetensors(missing)).rejects.toThrow(ModelFormatError);
+  });
+
+  it('names a tensor in a message no longer than a line', async () => {
+    const target = await file({ ['x'.repeat(1e6)]: { ...a, dtype: 'y'.repeat(1e6) } }, 8);
+    const error = (await readSafetensors(target).catch((cause: unknown) => cause)) as Error;
+    expect(error).toBeInstanceOf(ModelFormatError);
+    expect(error.message.length).toBeLessThan(500);
   });
 
   it('refuses a header longer than the file, or than any header', async () => {
@@ -171,6 +228,27 @@ describe('safetensors', () => {
         else expect(read).toBeInstanceOf(ModelFormatError);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('meets any header with a tensor map or a ModelFormatError, nothing else', async () => {
+    const odd = fc.oneof(fc.jsonValue(), fc.constantFrom(-1, 0, 1, 2, 4, 8, 2 ** 53, 1e300, 'F32', 'BF16', null));
+    const entry = fc.record(
+      { dtype: fc.oneof(fc.constantFrom('F32', 'BF16', 'F16', 'I32'), odd), shape: odd, data_offsets: odd },
+      { requiredKeys: [] },
+    );
+    const sound = fc
+      .tuple(fc.constantFrom('F32', 'I32'), fc.nat(4), fc.nat(4))
+      .map(([dtype, count, at]) => ({ dtype, shape: [count], data_offsets: [4 * at, 4 * (at + count)] }));
+    const header = fc.dictionary(name, fc.oneof(sound, entry, odd), { maxKeys: 3 });
+    await fc.assert(
+      fc.asyncProperty(header, fc.nat(40), async (fields, bytes) => {
+        const read = await readSafetensors(await file(fields, bytes)).catch((error: unknown) => error);
+        if (!(read instanceof Map)) return expect(read).toBeInstanceOf(ModelFormatError);
+        const covered = [...read.values()].reduce((total, { data }: HostTensor) => total + data.byteLength, 0);
+        expect(covered).toBe(bytes);
+      }),
+      { numRuns: 400 },
     );
   });
 

@@ -1,27 +1,14 @@
-import { open, type FileHandle } from 'node:fs/promises';
 import { writeAtomically } from './atomic-file';
-import { ModelFormatError } from './errors';
-import { widenBfloat16, widenFloat16 } from './half';
 import { sizeOf, type HostTensor } from './host-tensor';
-import { headerLength, parseHeader, PREFIX_BYTES, type TensorEntry } from './safetensors-header';
+import { SafetensorsFile } from './safetensors-file';
+import { elementBytes, PREFIX_BYTES, type ElementType, type TensorEntry } from './safetensors-header';
 
-// One read of a file handle is limited to 2 GiB.
-const READ_BYTES = 2 ** 29;
-
-/**
- * All tensors of a safetensors file, in file order. F32 and I32 as they are, BF16 and F16 widened to float32 exactly.
- * Refuses (ModelFormatError) every malformation: header length, JSON, dtype, shape against size, gaps, overlaps, trailing bytes.
- */
+/** All tensors of a safetensors file, in file order. Errors and numbers as `SafetensorsFile` has them. */
 export async function readSafetensors(path: string): Promise<Map<string, HostTensor>> {
-  const file = await open(path, 'r');
+  const file = await SafetensorsFile.open(path);
   try {
-    const { entries, dataStart } = await readHeader(path, file);
     const tensors = new Map<string, HostTensor>();
-    for (const entry of entries)
-      tensors.set(
-        entry.name,
-        hostTensor(entry, await readBytes(path, file, dataStart + entry.begin, entry.end - entry.begin)),
-      );
+    for (const name of file.entries.keys()) tensors.set(name, await file.read(name));
     return tensors;
   } finally {
     await file.close();
@@ -31,13 +18,10 @@ export async function readSafetensors(path: string): Promise<Map<string, HostTen
 /** Names, shapes and `__metadata__` of a safetensors file, without its data. */
 export async function readSafetensorsHeader(
   path: string,
-): Promise<{ entries: TensorEntry[]; metadata: Record<string, string> }> {
-  const file = await open(path, 'r');
-  try {
-    return await readHeader(path, file);
-  } finally {
-    await file.close();
-  }
+): Promise<{ entries: TensorEntry[]; metadata: Readonly<Record<string, string>> }> {
+  const file = await SafetensorsFile.open(path);
+  await file.close();
+  return { entries: [...file.entries.values()], metadata: file.metadata };
 }
 
 /** Writes F32 and I32 tensors, sorted by name, to a temporary file beside `path`, and renames it once it is on disk. */
@@ -49,26 +33,68 @@ export async function writeSafetensors(
   await writeAtomically(path, encodeSafetensors(tensors, metadata));
 }
 
+/** A tensor that is to be written: its bytes are asked for when it is its turn. */
+export interface TensorSource {
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  readonly bytes: () => Promise<Uint8Array>;
+}
+
+/** Writes tensors that are made one after the other, so that no more than one is in memory. Otherwise as `writeSafetensors`. */
+export async function streamSafetensors(
+  path: string,
+  sources: ReadonlyMap<string, TensorSource>,
+  metadata: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { header, names } = layOut(sources, metadata);
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    yield header;
+    for (const name of names) {
+      const { type, shape, bytes } = sources.get(name) as TensorSource;
+      const piece = await bytes();
+      if (piece.length !== sizeOf(shape) * elementBytes[type])
+        throw new RangeError(`tensor ${name}: ${piece.length} bytes for shape [${shape.join(', ')}] of ${type}`);
+      yield piece;
+    }
+  };
+  await writeAtomically(path, pieces());
+}
+
 /** The pieces of a safetensors file in order: length and header, then each tensor's bytes (views, not copies). */
 export function encodeSafetensors(
   tensors: ReadonlyMap<string, HostTensor>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array[] {
-  const header: [string, unknown][] = [];
-  if (Object.keys(metadata).length > 0) header.push(['__metadata__', metadata]);
-  const pieces: Uint8Array[] = [];
-  let begin = 0;
-  const sorted = [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [name, { dtype, shape, data }] of sorted) {
-    if (name === '__metadata__') throw new RangeError('no tensor can be called __metadata__');
+  const layout = new Map<string, Pick<TensorSource, 'type' | 'shape'>>();
+  for (const [name, { dtype, shape, data }] of tensors) {
     if (data.length !== sizeOf(shape))
       throw new RangeError(`tensor ${name}: ${data.length} values for shape [${shape.join(', ')}]`);
-    const end = begin + data.byteLength;
-    header.push([name, { dtype: dtype === 'float32' ? 'F32' : 'I32', shape, data_offsets: [begin, end] }]);
-    pieces.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    layout.set(name, { type: dtype === 'float32' ? 'F32' : 'I32', shape });
+  }
+  const { header, names } = layOut(layout, metadata);
+  const bytesOf = (name: string): Uint8Array => {
+    const { data } = tensors.get(name) as HostTensor;
+    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  };
+  return [header, ...names.map(bytesOf)];
+}
+
+/** The header of a file that holds the tensors sorted by name, and that order. */
+function layOut(
+  tensors: ReadonlyMap<string, Pick<TensorSource, 'type' | 'shape'>>,
+  metadata: Readonly<Record<string, string>>,
+): { header: Uint8Array; names: string[] } {
+  const fields: [string, unknown][] = [];
+  if (Object.keys(metadata).length > 0) fields.push(['__metadata__', metadata]);
+  const sorted = [...tensors].sort(([a], [b]) => (a < b ? -1 : 1));
+  let begin = 0;
+  for (const [name, { type, shape }] of sorted) {
+    if (name === '__metadata__') throw new RangeError('no tensor can be called __metadata__');
+    const end = begin + sizeOf(shape) * elementBytes[type];
+    fields.push([name, { dtype: type, shape, data_offsets: [begin, end] }]);
     begin = end;
   }
-  return [headerBytes(header), ...pieces];
+  return { header: headerBytes(fields), names: sorted.map(([name]) => name) };
 }
 
 function headerBytes(fields: [string, unknown][]): Uint8Array {
@@ -81,36 +107,4 @@ function headerBytes(fields: [string, unknown][]): Uint8Array {
   bytes.writeBigUInt64LE(BigInt(bytes.length - PREFIX_BYTES));
   json.copy(bytes, PREFIX_BYTES);
   return bytes;
-}
-
-async function readHeader(path: string, file: FileHandle) {
-  const { size } = await file.stat();
-  const length = headerLength(path, await readBytes(path, file, 0, Math.min(PREFIX_BYTES, size)), size);
-  const dataStart = PREFIX_BYTES + length;
-  return { ...parseHeader(path, await readBytes(path, file, PREFIX_BYTES, length), size - dataStart), dataStart };
-}
-
-async function readBytes(path: string, file: FileHandle, position: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await file.read(bytes, done, Math.min(READ_BYTES, length - done), position + done);
-    if (bytesRead === 0) throw new ModelFormatError(path, `ends at byte ${position + done}, while being read`);
-    done += bytesRead;
-  }
-  return bytes;
-}
-
-/** `bytes` begins at offset 0 of a buffer of its own, so that every element is aligned. */
-function hostTensor({ type, shape }: TensorEntry, bytes: Uint8Array): HostTensor {
-  const { buffer } = bytes;
-  switch (type) {
-    case 'F32':
-      return { dtype: 'float32', shape, data: new Float32Array(buffer) };
-    case 'I32':
-      return { dtype: 'int32', shape, data: new Int32Array(buffer) };
-    case 'BF16':
-      return { dtype: 'float32', shape, data: widenBfloat16(new Uint16Array(buffer)) };
-    case 'F16':
-      return { dtype: 'float32', shape, data: widenFloat16(new Uint16Array(buffer)) };
-  }
 }

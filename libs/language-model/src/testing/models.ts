@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as tf from '@tensorflow/tfjs';
 import type { LlamaConfig } from '../config';
 import { float32Tensor, sizeOf, type HostTensor } from '../host-tensor';
-import { weightShapes } from '../model-weights';
+import { weightShapes } from '../weight-shapes';
 
 // Otherwise tfjs prints advice on the first tensor.
 tf.enableProdMode();
