@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  assertTokenizerFits,
   ChatTemplate,
   loadTokenizer,
   mergeLora,
@@ -81,6 +82,7 @@ export class ServedModels {
   async load(): Promise<void> {
     const { MODEL_DIR: root, SERVED_MODEL_NAME: id, THREADS: threads } = this.config;
     const config = await readModelConfig(root);
+    await assertTokenizerFits(root, config);
     const [baseWeights, tokenizer, template] = await Promise.all([
       readModelWeights(root, config),
       loadTokenizer(root),

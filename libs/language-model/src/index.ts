@@ -26,5 +26,6 @@ export { logSoftmax, sampleToken, topTokens, type SampledToken, type SamplingOpt
 export { StreamDecoder } from './stream-decoder';
 export { LOGIT_CHUNK, tokenLogProbs, tokenLogProbsAndEntropies, type LogProbOptions } from './token-log-probs';
 export { loadTokenizer, type Tokenizer } from './tokenizer';
+export { assertTokenizerFits } from './tokenizer-fit';
 export { weightShapes } from './weight-shapes';
 export { forwardCached, forwardHidden, logits, type ForwardOptions, type LayerCache } from './transformer';

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { ModelFormatError } from './errors';
 import { StreamDecoder } from './stream-decoder';
 import { SEED_DIR } from './testing/models';
 import { temporaryFolder } from './testing/temporary-folder';
@@ -68,6 +69,13 @@ describe('tokenizer of the seed model', () => {
     const file = JSON.parse(await readFile(join(SEED_DIR, 'tokenizer.json'), 'utf8'));
     await writeFile(join(folder(), 'tokenizer.json'), JSON.stringify({ ...file, decoder: { type: 'Metaspace' } }));
     await expect(loadTokenizer(folder())).rejects.toThrow('decoder Metaspace is not supported');
+  });
+
+  it('refuses as a model format what its encoder cannot use', async () => {
+    const file = JSON.parse(await readFile(join(SEED_DIR, 'tokenizer.json'), 'utf8'));
+    await writeFile(join(folder(), 'tokenizer_config.json'), '{}');
+    await writeFile(join(folder(), 'tokenizer.json'), JSON.stringify({ ...file, pre_tokenizer: { type: 'Unheard' } }));
+    await expect(loadTokenizer(folder())).rejects.toThrow(ModelFormatError);
   });
 });
 

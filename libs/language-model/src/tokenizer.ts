@@ -49,7 +49,15 @@ export async function loadTokenizer(dir: string): Promise<Tokenizer> {
   if (!isByteLevel(parsed.data.decoder))
     throw new ModelFormatError(path, `decoder ${parsed.data.decoder.type} is not supported; byte-level BPE is`);
   const config = (await readJson(join(dir, 'tokenizer_config.json'))) as object;
-  return new ByteLevelTokenizer(path, textEncoder(json as object, config), parsed.data);
+  return new ByteLevelTokenizer(path, encoderOf(path, json as object, config), parsed.data);
+}
+
+function encoderOf(path: string, json: object, config: object): TextEncoder {
+  try {
+    return textEncoder(json, config);
+  } catch (cause) {
+    throw new ModelFormatError(path, cause instanceof Error ? cause.message : 'cannot be read', { cause });
+  }
 }
 
 function isByteLevel(decoder: { type: string; decoders?: unknown }): boolean {
