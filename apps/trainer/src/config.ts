@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { BACKENDS } from './backends/choose-backend';
 import { KL_TYPES } from './core/loss/kl';
 import { REDUCTIONS } from './core/loss/reduction';
-import { BALANCES } from './core/signal-balance';
+import { LR_SCHEDULES } from './core/learning-rate';
+import { BALANCE_PRESET_NAMES, BALANCES } from './core/signal-balance';
 import type { Hyperparameters } from './core/hyperparameters';
 
 const positive = z.coerce.number().positive();
@@ -30,6 +31,8 @@ const Variables = commonConfig(8084).extend({
   W_RL: nonNegative.default(1).describe('w_rl'),
   W_OPD: nonNegative.default(1).describe('w_opd'),
   BALANCE: z.enum(BALANCES).default('fixed'),
+  /** Weights of the `fixed` balance; W_RL and W_OPD multiply them. */
+  BALANCE_PRESET: z.enum(BALANCE_PRESET_NAMES).default('balanced'),
   BATCH_SIZE: count.default(16).describe('B'),
   /** Samples of the smallest step. Default: a quarter of the batch. */
   BATCH_MIN: count.optional(),
@@ -38,6 +41,22 @@ const Variables = commonConfig(8084).extend({
   LEARNING_RATE: positive.default(1e-5).describe('α'),
   /** The learning rate is multiplied by it once eight of the last ten rewards are +1. */
   LR_SUCCESS_FACTOR: positive.default(1),
+  LR_SCHEDULE: z.enum(LR_SCHEDULES).default('constant'),
+  /** Steps over which the learning rate rises from 0. */
+  LR_WARMUP_STEPS: z.coerce.number().int().nonnegative().default(0),
+  /** Step from which it is 0; needed by the schedules that fall. */
+  LR_TOTAL_STEPS: count.optional(),
+  ADAM_BETA1: nonNegative.lt(1).default(0.9).describe('β₁'),
+  ADAM_BETA2: nonNegative.lt(1).default(0.999).describe('β₂'),
+  ADAM_EPSILON: positive.default(1e-8).describe('ε'),
+  /** Decoupled from the gradient (AdamW). */
+  WEIGHT_DECAY: nonNegative.default(0).describe('λ'),
+  /** Passes over one batch; from the second on the clip acts. */
+  EPOCHS: count.default(1),
+  /** Steps of the optimizer in each of them. */
+  MINI_BATCHES: count.default(1),
+  /** KL of the old policy to the new one, nats per token, that ends the epochs; unset: none. */
+  TARGET_KL: positive.optional(),
   TUNING: z.enum(['lora', 'full']).default('lora'),
   LORA_RANK: count.default(16),
   LORA_ALPHA: positive.default(32),
@@ -62,7 +81,15 @@ const Variables = commonConfig(8084).extend({
   KL_COEF: nonNegative.default(0).describe('c_KL'),
   KL_TYPE: z.enum(KL_TYPES).default('k3'),
   ENTROPY_COEF: nonNegative.default(0).describe('c_H'),
+  /** c_K: weight of the distillation loss over the teacher's K most likely ids (TEACHER_TOP_K). */
+  TOP_K_COEF: nonNegative.default(0).describe('c_K'),
+  /** Mean KL to the base model per token from which no version is published; unset: no bound. */
+  KL_ALARM_NATS: positive.optional(),
+  /** Distance of the mean entropy per token from that of the first step, likewise. */
+  ENTROPY_ALARM_NATS: positive.optional(),
   MAX_GRAD_NORM: positive.default(1),
+  /** Make activations again in the backward pass: less memory, a third more time. For backends that run op by op. */
+  RECOMPUTE: z.enum(['auto', 'on', 'off']).default('auto'),
   /** Tokens of one forward and backward pass, padding included; a longer sample is refused. */
   TOKEN_BUDGET: count.default(8192),
   /** Largest lag of a sample's version behind the one that serves, in versions. */
@@ -95,7 +122,7 @@ const Variables = commonConfig(8084).extend({
   KEEP_VERSIONS: z.coerce.number().int().min(3).default(10),
   /** How long a batch that a crash interrupted waits for its messages. */
   REBUILD_SECONDS: positive.default(120),
-  /** Seed of the first adapter and of the probe answers. */
+  /** Seed of the first adapter, of dropout and of the probe answers. */
   SEED: z.coerce.number().int().nonnegative().default(0),
 });
 
@@ -104,7 +131,12 @@ export const TrainerConfig = Variables.transform((env) => ({
   POLICY_DIR: env.POLICY_DIR ?? join(env.DATA_DIR, 'policies'),
   TENSORBOARD_DIR: env.TENSORBOARD_DIR ?? join(env.POLICY_DIR ?? join(env.DATA_DIR, 'policies'), 'tensorboard'),
   BATCH_MIN: env.BATCH_MIN ?? Math.max(1, Math.floor(env.BATCH_SIZE / 4)),
-})).refine((env) => env.BATCH_MIN <= env.BATCH_SIZE, { path: ['BATCH_MIN'], error: 'is larger than BATCH_SIZE' });
+}))
+  .refine((env) => env.BATCH_MIN <= env.BATCH_SIZE, { path: ['BATCH_MIN'], error: 'is larger than BATCH_SIZE' })
+  .refine((env) => env.LR_SCHEDULE === 'constant' || env.LR_TOTAL_STEPS !== undefined, {
+    path: ['LR_TOTAL_STEPS'],
+    error: 'is needed by LR_SCHEDULE=linear and cosine',
+  });
 export type TrainerConfig = Readonly<z.infer<typeof TrainerConfig>>;
 
 /** @throws HindcastError `config-invalid` that lists every mistake */
@@ -119,8 +151,23 @@ export function hyperparametersOf(config: TrainerConfig): Hyperparameters {
     wRl: config.W_RL,
     wOpd: config.W_OPD,
     balance: config.BALANCE,
+    preset: config.BALANCE_PRESET,
     learningRate: config.LEARNING_RATE,
     successFactor: config.LR_SUCCESS_FACTOR,
+    schedule: {
+      kind: config.LR_SCHEDULE,
+      warmupSteps: config.LR_WARMUP_STEPS,
+      totalSteps: config.LR_TOTAL_STEPS ?? null,
+    },
+    adam: {
+      beta1: config.ADAM_BETA1,
+      beta2: config.ADAM_BETA2,
+      epsilon: config.ADAM_EPSILON,
+      weightDecay: config.WEIGHT_DECAY,
+    },
+    epochs: config.EPOCHS,
+    miniBatches: config.MINI_BATCHES,
+    targetKl: config.TARGET_KL ?? null,
     oldLogProbs: config.OLD_LOG_PROBS,
     importanceLimit: config.IMPORTANCE_LIMIT ?? null,
     opdAdvantageLimit: config.OPD_ADVANTAGE_LIMIT ?? null,
@@ -136,6 +183,9 @@ export function hyperparametersOf(config: TrainerConfig): Hyperparameters {
       klType: config.KL_TYPE,
       klCoef: config.KL_COEF,
       entropyCoef: config.ENTROPY_COEF,
+      topKCoef: config.TOP_K_COEF,
+      measuresKl: config.KL_ALARM_NATS !== undefined,
+      measuresEntropy: config.ENTROPY_ALARM_NATS !== undefined,
     },
     maxGradNorm: config.MAX_GRAD_NORM,
     tuning:
@@ -150,5 +200,6 @@ export function hyperparametersOf(config: TrainerConfig): Hyperparameters {
             dropout: config.LORA_DROPOUT,
           },
     tokenBudget: config.TOKEN_BUDGET,
+    seed: config.SEED,
   };
 }

@@ -16,7 +16,13 @@ let replies: Reply[] = [];
 
 function client(dialect: 'vllm' | 'sglang', timeoutMs = 5_000): EngineClient {
   const { port } = server.address() as AddressInfo;
-  return new EngineClient({ baseUrl: `http://127.0.0.1:${port}/v1`, dialect, apiKey: 'key', timeoutMs });
+  return new EngineClient({
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    dialect,
+    apiKey: 'key',
+    timeoutMs,
+    updateTimeoutMs: timeoutMs,
+  });
 }
 
 beforeAll(async () => {
@@ -80,7 +86,7 @@ describe('vllm', () => {
   });
   it('samples from exact ids at T = 1 and reads ids with their log-probs; −9999 is −∞ and null is no number', async () => {
     replies = [{ body: { choices: [{ token_ids: [7, 8, 9], logprobs: { token_logprobs: [-0.5, -9999, null] } }] } }];
-    const answer = await client('vllm').sample({ adapter: 'x', promptIds: Int32Array.of(1, 2), maxTokens: 3, seed: 5 });
+    const answer = await client('vllm').sample({ model: 'x', promptIds: Int32Array.of(1, 2), maxTokens: 3, seed: 5 });
     expect(answer).toEqual({ ids: Int32Array.of(7, 8, 9), logProbs: [-0.5, -Infinity, NaN] });
     expect(calls[0]!.body).toMatchObject({
       model: 'x',
@@ -93,9 +99,94 @@ describe('vllm', () => {
   });
   it('refuses an answer with fewer log-probs than ids', async () => {
     replies = [{ body: { choices: [{ token_ids: [7, 8], logprobs: { token_logprobs: [-0.5] } }] } }];
-    const sampled = client('vllm').sample({ adapter: 'x', promptIds: [1], maxTokens: 2, seed: 0 });
+    const sampled = client('vllm').sample({ model: 'x', promptIds: [1], maxTokens: 2, seed: 0 });
     await expect(sampled).rejects.toThrow('2 token ids but 1 log-probs');
   });
+});
+
+describe('the whole weights of vllm', () => {
+  it('are replaced while it is paused: answers under way end first, the cache is emptied, the label is set', async () => {
+    replies = [
+      { body: { status: 'paused' } },
+      { body: { results: [null] } },
+      { body: '' },
+      { body: { success: true } },
+    ];
+    await client('vllm').weights.replace('/policies/v000001', 'hindcast-v000001@7');
+    expect(calls.map(({ url, body }) => [url, body])).toEqual([
+      ['/pause?mode=wait&clear_cache=true', {}],
+      ['/collective_rpc', { method: 'reload_weights', kwargs: { weights_path: '/policies/v000001' } }],
+      ['/reset_prefix_cache', {}],
+      ['/update_weight_version', { new_version: 'hindcast-v000001@7' }],
+      ['/resume', {}],
+    ]);
+    expect(new Set(calls.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer key']));
+  });
+  it.each([
+    {
+      what: 'a pause that fails',
+      answers: [{ status: 500, body: 'no' }],
+      urls: ['/pause?mode=wait&clear_cache=true', '/resume'],
+      why: 'the old weights go on',
+    },
+    {
+      what: 'a reload that fails',
+      answers: [{ body: {} }, { status: 500, body: 'no such file' }],
+      urls: ['/pause?mode=wait&clear_cache=true', '/collective_rpc', '/update_weight_version'],
+      why: 'half a model must not answer',
+    },
+    {
+      what: 'D35 a refused flush',
+      answers: [{ body: {} }, { body: { results: [null] } }, { body: { success: false } }],
+      urls: ['/pause?mode=wait&clear_cache=true', '/collective_rpc', '/reset_prefix_cache', '/update_weight_version'],
+      why: 'new weights must not read an old cache',
+    },
+  ])('$what fails the update: $why', async ({ answers, urls }) => {
+    replies = answers;
+    await expect(client('vllm').weights.replace('/p', 'hindcast-v000001@7')).rejects.toMatchObject({
+      code: 'engine-invalid-response',
+    });
+    expect(calls.map(({ url }) => url)).toEqual(urls);
+    const labels = calls.filter(({ url }) => url === '/update_weight_version').map(({ body }) => body);
+    expect(labels.every((body) => (body as { new_version: string }).new_version === 'hindcast-unknown')).toBe(true);
+  });
+  it.each([
+    {
+      replies: [{ body: { is_paused: false } }, { body: { weight_version: 'hindcast-v000001@7' } }],
+      label: 'hindcast-v000001@7',
+    },
+    { replies: [{ body: { is_paused: false } }, { body: { weight_version: null } }], label: null },
+    { replies: [{ body: { is_paused: true } }], label: null },
+  ])(
+    'their label is $label, none while it is paused: an update may have broken off',
+    async ({ replies: answers, label }) => {
+      replies = answers;
+      expect(await client('vllm').weights.label()).toBe(label);
+    },
+  );
+});
+
+it('loads whole weights by name into the engine that has them side by side', async () => {
+  replies = [
+    {
+      body: {
+        data: [
+          { id: 'seed', loads_weights: true },
+          { id: 'hindcast-v000001', parent: 'seed' },
+        ],
+      },
+    },
+    { body: 'Success' },
+    { body: 'Success' },
+  ];
+  const engine = client('vllm');
+  expect(await engine.models()).toEqual({ names: ['seed', 'hindcast-v000001'], base: 'seed', namesWeights: true });
+  await engine.loadWeights('hindcast-v000002', '/p/v000002');
+  await engine.unloadWeights('hindcast-v000001');
+  expect(calls.slice(1).map(({ url, body }) => [url, body])).toEqual([
+    ['/v1/load_weights', { name: 'hindcast-v000002', path: '/p/v000002' }],
+    ['/v1/unload_weights', { name: 'hindcast-v000001' }],
+  ]);
 });
 
 describe('sglang', () => {
@@ -107,20 +198,38 @@ describe('sglang', () => {
   });
   it('lists adapters by their own name', async () => {
     replies = [{ body: { data: [{ id: 'seed' }, { id: 'seed:hindcast-v000001' }] } }];
-    expect(await client('sglang').models()).toEqual(['seed', 'hindcast-v000001']);
+    expect(await client('sglang').models()).toEqual({
+      names: ['seed', 'hindcast-v000001'],
+      base: 'seed',
+      namesWeights: false,
+    });
   });
   it('D35: an update of the whole weights flushes the prefix cache, and a refused flush fails it', async () => {
     replies = [
       { body: { success: true, message: 'Succeeded to update model weights.', num_paused_requests: 0 } },
-      { body: { success: false, message: 'flush cache failed: 3 requests are running' } },
+      { status: 400, body: { success: false, message: 'flush cache failed: 3 requests are running' } },
     ];
-    await client('sglang').updateWeights('/policies/v000001', 1);
+    const { weights } = client('sglang');
+    await weights.replace('/policies/v000001', 'hindcast-v000001@7');
     expect(calls[0]).toMatchObject({
       url: '/update_weights_from_disk',
-      body: { model_path: '/policies/v000001', flush_cache: true, weight_version: '1' },
+      body: { model_path: '/policies/v000001', flush_cache: true, weight_version: 'hindcast-v000001@7' },
     });
-    await expect(client('sglang').updateWeights('/policies/v000002', 2)).rejects.toThrow(/flush cache failed/);
-    await expect(client('vllm').updateWeights('/policies/v000002', 2)).rejects.toThrow(/TUNING=lora/);
+    await expect(weights.replace('/policies/v000002', 'hindcast-v000002@8')).rejects.toThrow(/flush cache failed/);
+    // Nobody can say which weights answer now, so no answer may count as a version's.
+    expect(calls[2]).toMatchObject({ url: '/update_weight_version', body: { new_version: 'hindcast-unknown' } });
+  });
+  it.each([
+    { server: '0.5.5 and later', replies: [{ body: { weight_version: 'default' } }], urls: ['/model_info'] },
+    {
+      server: 'before',
+      replies: [{ status: 404, body: '{"detail":"Not Found"}' }, { body: { weight_version: 'default' } }],
+      urls: ['/model_info', '/get_model_info'],
+    },
+  ])('asks $server what the weights are labelled', async ({ replies: answers, urls }) => {
+    replies = answers;
+    expect(await client('sglang').weights.label()).toBe('default');
+    expect(calls.map(({ url }) => url)).toEqual(urls);
   });
   it('samples through /generate', async () => {
     replies = [
@@ -135,7 +244,7 @@ describe('sglang', () => {
         },
       },
     ];
-    const answer = await client('sglang').sample({ adapter: 'x', promptIds: [1, 2], maxTokens: 2, seed: 5 });
+    const answer = await client('sglang').sample({ model: 'x', promptIds: [1, 2], maxTokens: 2, seed: 5 });
     expect(answer).toEqual({ ids: Int32Array.of(7, 8), logProbs: [-0.5, -1] });
     expect(calls[0]).toMatchObject({
       url: '/generate',
@@ -150,6 +259,7 @@ it('an engine that is not there is named', async () => {
     dialect: 'vllm',
     apiKey: undefined,
     timeoutMs: 1_000,
+    updateTimeoutMs: 1_000,
   });
   await expect(gone.models()).rejects.toMatchObject({ code: 'engine-unreachable' });
 });

@@ -1,5 +1,6 @@
-import { HindcastError } from '@hindcast/contracts';
 import { z } from 'zod';
+import { EngineHttp, EngineRefusal } from './engine-http';
+import { SglangWeights, VllmWeights, type EngineWeights } from './engine-weights';
 
 export interface EngineOptions {
   /** With `/v1`. */
@@ -7,11 +8,23 @@ export interface EngineOptions {
   readonly dialect: 'vllm' | 'sglang';
   readonly apiKey: string | undefined;
   readonly timeoutMs: number;
+  /** Limit of an update of the whole weights. */
+  readonly updateTimeoutMs: number;
+}
+
+/** What an engine says that it serves. */
+export interface EngineModels {
+  /** Models and adapters by name. */
+  readonly names: readonly string[];
+  /** Name of the base model; `null` when it lists none. */
+  readonly base: string | null;
+  /** It serves several sets of whole weights beside each other, each under a name (apps/engine). */
+  readonly namesWeights: boolean;
 }
 
 export interface SampleRequest {
-  /** Adapter to sample from. */
-  readonly adapter: string;
+  /** Name of the version to sample from; `null` where it has none of its own, and the base model's name answers. */
+  readonly model: string | null;
   readonly promptIds: ArrayLike<number>;
   readonly maxTokens: number;
   readonly seed: number;
@@ -23,7 +36,9 @@ export interface SampledAnswer {
   readonly logProbs: readonly number[];
 }
 
-const ModelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+const ModelList = z.looseObject({
+  data: z.array(z.looseObject({ id: z.string(), parent: z.string().nullish(), loads_weights: z.boolean().optional() })),
+});
 const VllmCompletion = z.looseObject({
   choices: z
     .array(
@@ -39,7 +54,6 @@ const SglangGeneration = z.looseObject({
     output_token_logprobs: z.array(z.tuple([z.number().nullable(), z.int().nonnegative()]).rest(z.unknown())).min(1),
   }),
 });
-const SglangUpdate = z.looseObject({ success: z.boolean(), message: z.string().nullish() });
 const SglangControl = z.looseObject({ success: z.boolean(), error_message: z.string().nullish() });
 
 /** vLLM reports −∞ as this number. */
@@ -47,17 +61,29 @@ const MINUS_INFINITY = -9999;
 
 /** The calls that publication makes to one engine. Every failure is a HindcastError that can be retried. */
 export class EngineClient {
-  constructor(private readonly options: EngineOptions) {}
+  /** The whole weights, where the engine has one set of them at a time. */
+  readonly weights: EngineWeights;
+  private readonly http: EngineHttp;
+
+  constructor(private readonly options: EngineOptions) {
+    this.http = new EngineHttp(options);
+    const Weights = options.dialect === 'sglang' ? SglangWeights : VllmWeights;
+    this.weights = new Weights(this.http, options.updateTimeoutMs);
+  }
 
   get baseUrl(): string {
     return this.options.baseUrl;
   }
 
-  /** Names of the models and adapters that the engine serves. */
-  async models(): Promise<string[]> {
-    const list = parsed(ModelList, await this.call('GET', `${this.baseUrl}/models`), this.baseUrl);
+  async models(): Promise<EngineModels> {
+    const list = this.http.parse(ModelList, await this.http.call('GET', `${this.baseUrl}/models`));
     // SGLang lists an adapter as `base:adapter`.
-    return list.data.map(({ id }) => (this.options.dialect === 'sglang' ? id.slice(id.lastIndexOf(':') + 1) : id));
+    const isSglang = this.options.dialect === 'sglang';
+    return {
+      names: list.data.map(({ id }) => (isSglang ? id.slice(id.lastIndexOf(':') + 1) : id)),
+      base: list.data.find(({ parent }) => (parent ?? null) === null)?.id ?? null,
+      namesWeights: list.data.some(({ loads_weights: loads }) => loads === true),
+    };
   }
 
   /** Loads an adapter under a name of its own, never in place. That the engine has it already counts as loaded. */
@@ -70,41 +96,36 @@ export class EngineClient {
     await this.control('unload_lora_adapter', { lora_name: name }, /not (be )?found|not loaded|does ?n[o']t exist/i);
   }
 
-  /**
-   * Replaces the weights of the whole model by those in a folder that the engine sees. The prefix cache is flushed in the same call: what
-   * it holds was computed by the old weights. That a flush was refused fails the update.
-   *
-   * @param version becomes the engine's `weight_version`
-   */
-  async updateWeights(path: string, version: number): Promise<void> {
-    if (this.options.dialect !== 'sglang')
-      throw this.error('full weights can be published to SGLang only; use LoRA (TUNING=lora) with this engine');
-    const body = { model_path: path, flush_cache: true, weight_version: String(version) };
-    const reply = await this.call('POST', `${this.root}/update_weights_from_disk`, body);
-    const { success, message } = parsed(SglangUpdate, reply, this.baseUrl);
-    if (!success) throw this.error(message ?? 'the engine kept its old weights');
+  /** Loads whole weights under a name of their own, beside those that are there: apps/engine only. */
+  async loadWeights(name: string, path: string): Promise<void> {
+    await this.control('load_weights', { name, path }, /already (been )?loaded/i);
+  }
+
+  async unloadWeights(name: string): Promise<void> {
+    await this.control('unload_weights', { name }, /not (be )?found/i);
   }
 
   /** One answer at T = 1, top-p = 1 from exact prompt ids, with the engine's log-probs of the sampled ids. */
-  async sample({ adapter, promptIds, maxTokens, seed }: SampleRequest): Promise<SampledAnswer> {
-    const ids = Array.from(promptIds);
-    if (this.options.dialect === 'sglang') {
-      const body = {
-        input_ids: ids,
-        sampling_params: { temperature: 1, top_p: 1, max_new_tokens: maxTokens, sampling_seed: seed },
-        return_logprob: true,
-        lora_path: adapter,
-      };
-      const { meta_info } = parsed(
-        SglangGeneration,
-        await this.call('POST', `${this.root}/generate`, body),
-        this.baseUrl,
-      );
-      return answerOf(meta_info.output_token_logprobs.map(([logProb, id]) => [id, logProb]));
-    }
+  async sample(request: SampleRequest): Promise<SampledAnswer> {
+    return this.options.dialect === 'sglang' ? await this.generate(request) : await this.complete(request);
+  }
+
+  private async generate({ model, promptIds, maxTokens, seed }: SampleRequest): Promise<SampledAnswer> {
     const body = {
-      model: adapter,
-      prompt: ids,
+      input_ids: Array.from(promptIds),
+      sampling_params: { temperature: 1, top_p: 1, max_new_tokens: maxTokens, sampling_seed: seed },
+      return_logprob: true,
+      ...(model !== null && { lora_path: model }),
+    };
+    const reply = await this.http.call('POST', `${this.http.root}/generate`, body);
+    const { meta_info } = this.http.parse(SglangGeneration, reply);
+    return answerOf(meta_info.output_token_logprobs.map(([logProb, id]) => [id, logProb]));
+  }
+
+  private async complete({ model, promptIds, maxTokens, seed }: SampleRequest): Promise<SampledAnswer> {
+    const body = {
+      model: model ?? (await this.models()).base,
+      prompt: Array.from(promptIds),
       max_tokens: maxTokens,
       temperature: 1,
       top_p: 1,
@@ -112,71 +133,30 @@ export class EngineClient {
       logprobs: 0,
       return_token_ids: true,
     };
-    const { choices } = parsed(
+    const { choices } = this.http.parse(
       VllmCompletion,
-      await this.call('POST', `${this.baseUrl}/completions`, body),
-      this.baseUrl,
+      await this.http.call('POST', `${this.baseUrl}/completions`, body),
     );
     const { token_ids, logprobs } = choices[0]!;
     if (token_ids.length !== logprobs.token_logprobs.length) {
-      throw this.error(`${token_ids.length} token ids but ${logprobs.token_logprobs.length} log-probs`);
+      const message = `${token_ids.length} token ids but ${logprobs.token_logprobs.length} log-probs`;
+      throw new EngineRefusal(message, null);
     }
     return answerOf(token_ids.map((id, t) => [id, logprobs.token_logprobs[t]!]));
   }
 
-  /** Without `/v1`: where SGLang's own calls are. */
-  private get root(): string {
-    return this.baseUrl.replace(/\/v1\/?$/, '');
-  }
-
   private async control(path: string, body: object, harmless: RegExp): Promise<void> {
     const { dialect } = this.options;
-    const url = dialect === 'sglang' ? `${this.root}/${path}` : `${this.baseUrl}/${path}`;
+    const url = dialect === 'sglang' ? `${this.http.root}/${path}` : `${this.baseUrl}/${path}`;
     try {
-      const reply = await this.call('POST', url, body);
+      const reply = await this.http.call('POST', url, body);
       if (dialect === 'vllm') return;
-      const { success, error_message: message } = parsed(SglangControl, reply, this.baseUrl);
-      if (!success) throw this.error(message ?? `${path} failed`);
+      const { success, error_message: message } = this.http.parse(SglangControl, reply);
+      if (!success) throw new EngineRefusal(message ?? `${path} failed`, null);
     } catch (error) {
       if (error instanceof Error && harmless.test(error.message)) return;
       throw error;
     }
-  }
-
-  /** The reply: JSON where it is JSON, else its text. */
-  private async call(method: string, url: string, body?: object): Promise<unknown> {
-    const { apiKey, timeoutMs } = this.options;
-    let text: string;
-    let status: number;
-    try {
-      const response = await fetch(url, {
-        method,
-        headers: {
-          ...(body && { 'content-type': 'application/json' }),
-          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      status = response.status;
-      text = await response.text();
-    } catch (cause) {
-      const isTimeout = (cause as { name?: unknown } | null)?.name === 'TimeoutError';
-      const code = isTimeout ? 'engine-timeout' : 'engine-unreachable';
-      throw new HindcastError(code, `${url} ${isTimeout ? `gave no answer in ${timeoutMs} ms` : 'cannot be reached'}`, {
-        cause,
-      });
-    }
-    if (status >= 400) throw this.error(`${url} answered ${status}: ${text.slice(0, 300)}`);
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
-  }
-
-  private error(message: string): HindcastError {
-    return new HindcastError('engine-invalid-response', message);
   }
 }
 
@@ -185,12 +165,4 @@ function answerOf(tokens: readonly (readonly [number, number | null])[]): Sample
     ids: Int32Array.from(tokens, ([id]) => id),
     logProbs: tokens.map(([, logProb]) => (logProb === null ? NaN : logProb <= MINUS_INFINITY ? -Infinity : logProb)),
   };
-}
-
-function parsed<S extends z.ZodType>(schema: S, value: unknown, engine: string): z.infer<S> {
-  const result = schema.safeParse(value);
-  if (!result.success) {
-    throw new HindcastError('engine-invalid-response', `${engine}: ${z.prettifyError(result.error)}`);
-  }
-  return result.data;
 }

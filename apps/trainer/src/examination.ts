@@ -27,11 +27,11 @@ export class Examination {
     private readonly options: ExaminationOptions,
   ) {}
 
-  /** One short answer. @returns why the version may not serve, or `null` */
-  async probe(engine: EngineClient, adapter: string): Promise<string | null> {
+  /** One short answer of the model of that name, or of the base model's. @returns why the version may not serve, or `null` */
+  async probe(engine: EngineClient, model: string | null): Promise<string | null> {
     const [promptIds] = this.probes.all();
     const { logProbs } = await engine.sample({
-      adapter,
+      model,
       promptIds: promptIds ?? [0],
       maxTokens: 4,
       seed: this.options.seed,
@@ -44,13 +44,13 @@ export class Examination {
    * Samples probe answers from the new version on an engine, and scores them here under the version and under the base model.
    * Skipped when neither bound is set.
    */
-  async drift(engine: EngineClient, adapterName: string, weights: TrainedWeights): Promise<Verdict> {
+  async drift(engine: EngineClient, name: string | null, weights: TrainedWeights): Promise<Verdict> {
     const { bounds } = this.options;
     if (bounds.alarmNats === null && bounds.refuseNats === null)
       return { passed: true, driftNats: null, isAlarming: false };
     const prompts = promptsForAnswers(this.probes.all(), this.options.answers);
     if (prompts.length === 0) return { passed: true, driftNats: null, isAlarming: false };
-    const answers = await this.sampleAll(engine, adapterName, prompts);
+    const answers = await this.sampleAll(engine, name, prompts);
     const samples = answers.map(({ ids }, i) => ({ promptIds: Int32Array.from(prompts[i]!), responseIds: ids }));
     const policy = await this.model.responseLogProbs(samples, weights);
     const seed = await this.model.responseLogProbs(samples, null);
@@ -71,7 +71,7 @@ export class Examination {
 
   private async sampleAll(
     engine: EngineClient,
-    adapter: string,
+    model: string | null,
     prompts: readonly (readonly number[])[],
   ): Promise<SampledAnswer[]> {
     const answers: SampledAnswer[] = [];
@@ -79,7 +79,7 @@ export class Examination {
     const worker = async (): Promise<void> => {
       for (let i = next++; i < prompts.length; i = next++) {
         const { maxTokens, seed } = this.options;
-        answers[i] = await engine.sample({ adapter, promptIds: prompts[i]!, maxTokens, seed: seed + i });
+        answers[i] = await engine.sample({ model, promptIds: prompts[i]!, maxTokens, seed: seed + i });
       }
     };
     await Promise.all(Array.from({ length: Math.min(PARALLEL_PROBES, prompts.length) }, worker));

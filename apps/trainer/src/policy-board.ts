@@ -68,6 +68,13 @@ function parse(entry: KvEntry | null): CurrentPolicy | null {
 }
 
 function isSame(before: CurrentPolicy, next: NextPolicy): boolean {
-  const engines = (policy: NextPolicy): string => [...policy.engines].sort().join(' ');
-  return before.version === next.version && before.adapter === next.adapter && engines(before) === engines(next);
+  const { at: _, ...rest } = before;
+  return comparable(rest) === comparable(next);
+}
+
+/** One text for equal policies: the order of engines says nothing. */
+function comparable({ version, adapter, engines, weights, canary }: NextPolicy): string {
+  const trial = canary && { ...canary, engines: [...canary.engines].sort() };
+  const fields = trial && [trial.version, trial.adapter, trial.engines, trial.share, trial.at];
+  return JSON.stringify([version, adapter, [...engines].sort(), weights, fields]);
 }

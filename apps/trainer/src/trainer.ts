@@ -13,7 +13,8 @@ import { trainStep } from './core/train-step';
 import { decodeSample, refusalOf, type Refusal, type TrainingSample } from './core/training-sample';
 import { StepReporter } from './metrics/step-reporter';
 import { PolicyBoard } from './policy-board';
-import { Publication } from './publication';
+import type { Publication } from './publication';
+import { publishingOf } from './publishing';
 import type { VersionStore } from './version-store';
 import { WaitingRoom } from './waiting-room';
 import { assemble, type Workshop } from './workshop';
@@ -59,19 +60,11 @@ export class Trainer implements OnApplicationShutdown {
   /** Takes the policy's folder, loads backend and model, and starts the loop. */
   async start(): Promise<void> {
     this.workshop = await assemble(this.config, this.hyper);
-    const { store, publisher, examination, backend, unavailable } = this.workshop;
+    const { backend, unavailable } = this.workshop;
     this.log.info('backend', { backend: backend.name, unavailable, threads: this.config.THREADS });
-    const { bus, board, log, metrics } = this;
-    this.publication = new Publication({
-      store,
-      publisher,
-      examination,
-      board,
-      bus,
-      log,
-      metrics,
-      shutdown: this.stop.signal,
-    });
+    const { nats, bus, board, log, metrics } = this;
+    const services = { nats, bus, board, log, metrics, shutdown: this.stop.signal };
+    this.publication = publishingOf(this.config, this.workshop, services);
     const { TENSORBOARD_DIR: folder } = this.config;
     const tensorboardDir = folder === 'off' ? null : folder;
     this.reporter = await StepReporter.open({ store: this.workshop.store, tensorboardDir, metrics, log });

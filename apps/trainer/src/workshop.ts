@@ -1,4 +1,4 @@
-import { readModelConfig, readModelWeights } from '@hindcast/language-model';
+import { assertTokenizerFits, readModelConfig, readModelWeights } from '@hindcast/language-model';
 import { HindcastError } from '@hindcast/contracts';
 import { chooseBackend } from './backends/choose-backend';
 import type { TrainerConfig } from './config';
@@ -29,6 +29,7 @@ export interface Workshop {
 /** Reads the model, takes the policy's folder, loads the backend. @throws when one of them is not to be had */
 export async function assemble(config: TrainerConfig, hyper: Hyperparameters): Promise<Workshop> {
   const modelConfig = await readModelConfig(config.MODEL_DIR);
+  await assertTokenizerFits(config.MODEL_DIR, modelConfig);
   const { tuning, tokenBudget } = hyper;
   if (tuning.kind === 'full') throw new HindcastError('config-invalid', 'TUNING=full is not available; use lora');
   const store = await VersionStore.open(config.POLICY_DIR, {
@@ -72,6 +73,7 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
           dialect: config.POLICY_DIALECT,
           apiKey: config.POLICY_API_KEY,
           timeoutMs: config.ENGINE_TIMEOUT_MS,
+          updateTimeoutMs: config.ENGINE_UPDATE_TIMEOUT_MS,
         }),
     );
     return {
@@ -81,7 +83,7 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
       model,
       probes,
       examination,
-      publisher: new EnginePublisher(engines, store),
+      publisher: new EnginePublisher(engines, store, tuning.kind),
       limits: { vocabSize: modelConfig.vocabSize, maxPositions: modelConfig.maxPositions, tokenBudget },
       close: async () => {
         await backend.dispose();

@@ -37,13 +37,16 @@ export function planEngine(models: readonly string[], hold: readonly number[], s
   };
 }
 
+/** A version of which it is settled whether it serves. */
+export type Settled = Manifest & { readonly state: Exclude<Manifest['state'], 'committed'> };
+
 /**
- * What the bus has to be told at a start, oldest first: every version that was published or refused. Sent again on each
- * start, because the trainer may have died before the message was stored; the ledger takes each version once.
+ * What the bus has to be told at a start, oldest first: what became of every version. Sent again on each start, because the trainer
+ * may have died before the message was stored; the ledger takes each once.
  */
-export function announcements(manifests: readonly Manifest[]): (Manifest & { state: 'published' | 'refused' })[] {
+export function announcements(manifests: readonly Manifest[]): Settled[] {
   return manifests
-    .filter((manifest): manifest is Manifest & { state: 'published' | 'refused' } => manifest.state !== 'committed')
+    .filter((manifest): manifest is Settled => manifest.state !== 'committed')
     .sort((a, b) => a.version - b.version);
 }
 
