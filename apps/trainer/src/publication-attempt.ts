@@ -21,8 +21,8 @@ export interface AttemptParts {
   readonly board: PolicyBoard;
   readonly log: Log;
   readonly metrics: PublicationMetrics;
-  /** Why the newest of these versions may not even be loaded, oldest first; `null`: it may. */
-  readonly refusalOf: (steps: readonly Manifest[]) => string | null;
+  /** Why a version may not even be loaded; `null`: it may. */
+  readonly refusalOf: (manifest: Manifest) => string | null;
 }
 
 /** What an attempt came to: the version is settled, or is to be tried again, or is on trial for some time more. */
@@ -57,7 +57,7 @@ export class PublicationAttempt {
         `version ${parent}, which it was trained from, was rolled back`,
         [],
       );
-    const refusal = this.parts.refusalOf(store.all().filter(({ version: other }) => other <= version));
+    const refusal = this.parts.refusalOf(manifest);
     if (refusal !== null) return await this.refuse(version, refusal, []);
     return await this.introduce(version, current?.canary?.version === version ? current.canary : null);
   }

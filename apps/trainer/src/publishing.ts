@@ -1,6 +1,7 @@
 import type { Bus, Log, Metrics, Nats } from '@hindcast/platform';
 import { CanaryTrial } from './canary-trial';
 import type { TrainerConfig } from './config';
+import { runAwayAlarm } from './core/run-away';
 import { JudgedTurns } from './judged-turns';
 import { PolicyAnnouncer } from './policy-announcer';
 import type { PolicyBoard } from './policy-board';
@@ -32,6 +33,7 @@ export function publishingOf(
     maxDrop: config.CANARY_MAX_DROP,
     maxWaitMs: 1000 * config.CANARY_MAX_WAIT_SECONDS,
   };
+  const runAway = { klNats: config.KL_ALARM_NATS ?? null, entropyNats: config.ENTROPY_ALARM_NATS ?? null };
   const judged = new JudgedTurns(nats);
   const trial = new CanaryTrial({
     rule,
@@ -51,7 +53,7 @@ export function publishingOf(
     log,
     metrics,
     shutdown,
-    refusalOf: () => null,
+    refusalOf: ({ metrics: numbers, progress }) => runAwayAlarm(numbers, progress, runAway)?.reason ?? null,
     pollMs: config.RECONCILE_MS,
   });
 }
