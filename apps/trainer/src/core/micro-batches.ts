@@ -8,6 +8,8 @@ export interface MicroBatch {
 }
 
 const SMALLEST_BUCKET = 64;
+/** What one more pass costs beside its tokens, in tokens: reading all weights again and adding up their gradients. */
+const PASS_COST = 128;
 
 /**
  * Padded length of a sample: 64, 128, 192, 256, 384, 512, 768, 1024, … (powers of two and the halves between them).
@@ -22,28 +24,48 @@ export function bucketOf(length: number): number {
   return bucket;
 }
 
+/** Padded number of rows: 1, 2, 3, 4, 6, 8, 12, 16, … for the same reason. */
+export function rowBucketOf(rows: number): number {
+  const power = 2 ** Math.floor(Math.log2(rows));
+  if (rows === power) return power;
+  return rows <= 1.5 * power ? 1.5 * power : 2 * power;
+}
+
 /**
- * Cuts a batch into passes of at most `tokenBudget` tokens, padding included. Samples of like length share a pass; rows are
- * padded to a power of two where the budget allows it.
+ * Cuts a batch into passes of at most `tokenBudget` tokens, padding included, so that
+ *
+ *   Σ over passes (B · T + c)      is least,      c = 128
+ *
+ * over all cuts of the samples in order of their length: samples of like length share a pass. Rows are padded to a bucket where the
+ * budget allows it.
  *
  * @param lengths positions of each sample, each within the budget once padded
  * @throws RangeError when one is not
  */
 export function microBatches(lengths: readonly number[], tokenBudget: number): MicroBatch[] {
   const longestFirst = lengths.map((_, i) => i).sort((a, b) => lengths[b]! - lengths[a]! || a - b);
-  const batches: MicroBatch[] = [];
-  for (let first = 0; first < longestFirst.length;) {
-    const longest = longestFirst[first]!;
-    const length = bucketOf(lengths[longest]!);
+  const buckets = longestFirst.map((i) => bucketOf(lengths[i]!));
+  if (buckets[0]! > tokenBudget) {
+    throw new RangeError(`sample of ${lengths[longestFirst[0]!]} tokens is beyond the budget of ${tokenBudget}`);
+  }
+  // best[i]: the least cost of all samples from the i-th on, and where the first of their passes ends.
+  const best = Array.from({ length: lengths.length + 1 }, () => ({ cost: 0, end: lengths.length }));
+  for (let first = lengths.length - 1; first >= 0; first--) {
+    const length = buckets[first]!;
     const room = Math.floor(tokenBudget / length);
-    if (room === 0) throw new RangeError(`sample of ${lengths[longest]} tokens is beyond the budget of ${tokenBudget}`);
-    const samples = longestFirst.slice(first, first + room);
-    batches.push({ samples, rows: Math.min(room, powerOfTwoFrom(samples.length)), length });
-    first += samples.length;
+    best[first]!.cost = Infinity;
+    for (let end = first + 1; end <= Math.min(first + room, lengths.length); end++) {
+      const rows = Math.min(room, rowBucketOf(end - first));
+      const cost = rows * length + PASS_COST + best[end]!.cost;
+      // At the same cost the larger pass: one graph less.
+      if (cost <= best[first]!.cost) best[first] = { cost, end };
+    }
+  }
+  const batches: MicroBatch[] = [];
+  for (let first = 0; first < lengths.length; first = best[first]!.end) {
+    const samples = longestFirst.slice(first, best[first]!.end);
+    const length = buckets[first]!;
+    batches.push({ samples, rows: Math.min(Math.floor(tokenBudget / length), rowBucketOf(samples.length)), length });
   }
   return batches;
-}
-
-function powerOfTwoFrom(count: number): number {
-  return 2 ** Math.ceil(Math.log2(count));
 }

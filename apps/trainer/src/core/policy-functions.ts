@@ -1,7 +1,14 @@
-import { tokenLogProbs, tokenLogProbsAndEntropies, type LlamaConfig } from '@hindcast/language-model';
+import {
+  candidateLogProbs,
+  tokenLogProbs,
+  tokenLogProbsAndEntropies,
+  type LlamaConfig,
+  type LogProbOptions,
+  type LoraDropout,
+} from '@hindcast/language-model';
 import * as tf from '@tensorflow/tfjs';
 import type { TensorFunction } from './compute-backend';
-import { combinedLoss, type LossSettings } from './loss/combined-loss';
+import { combinedLoss, needsEntropy, needsReference, type LossSettings } from './loss/combined-loss';
 
 /** What is frozen and what is trained; weights by Hugging Face and PEFT names. */
 export interface PolicyShape {
@@ -11,15 +18,26 @@ export interface PolicyShape {
   readonly trainedNames: readonly string[];
   /** Scale of the adapter; `null` when the weights themselves are trained. */
   readonly loraScale: number | null;
+  /** Share of a module's inputs that the adapter does not see in a training pass. */
+  readonly dropout: number;
+  /** Keep no activations within a layer for the backward pass; make them again there. */
+  readonly recompute: boolean;
 }
 
 export const GRADIENT_PREFIX = 'gradient:';
+export const ROW_PREFIX = 'row:';
+/** Keys of the dropout masks: of the positions, and of the columns of each module's input. */
+export const DROPOUT_ROWS = 'dropout';
+export const DROPOUT_PREFIX = 'dropout:';
 
 type Tensors = Readonly<Record<string, tf.Tensor>>;
 
 /** log π of every target id under the policy, `[B, T]` nats. */
 export function logProbsFunction(shape: PolicyShape): TensorFunction {
-  return (inputs) => ({ logProbs: policyLogProbs(shape, inputs, pick(inputs, shape.trainedNames)) });
+  return (inputs) => {
+    const { weights, options } = policyWeights(shape, inputs, pick(inputs, shape.trainedNames));
+    return { logProbs: tokenLogProbs(shape.config, weights, ...tokens(inputs), options) };
+  };
 }
 
 /** log π_ref of every target id: the base model's, whose weights are all given by name; `[B, T]` nats. */
@@ -30,60 +48,97 @@ export function referenceLogProbsFunction(config: LlamaConfig): TensorFunction {
 /**
  * Log-probs → loss → gradients of what is trained, as one function: recorded once with its own derivative, it is one graph.
  *
- * Reads `tokenIds`, `targetIds`, `oldLogProbs`, `advantages`, `tokenWeights`, all `[B, T]`, where the loss has a KL term
- * `refLogProbs` too, and the weights by name. Gives the loss and its parts, `logProbs` `[B, T]`, `rowLoss` `[B]`, and under
- * `gradient:<name>` the gradient of each trained weight.
+ * Reads `tokenIds`, `targetIds`, `oldLogProbs`, `advantages`, `tokenWeights`, all `[B, T]`; where the loss needs them `refLogProbs`
+ * `[B, T]`; for the top-K term `topKIds`, `topKLogProbs` `[B, T, K]` and `topKWeights` `[B, T]`; the keys of dropout masks; and
+ * the weights by name. Gives `logProbs` `[B, T]`, under `row:<name>` the parts of `LossRows`, `[B]` each, and under `gradient:<name>` the
+ * gradient of each trained weight.
  */
 export function lossAndGradientsFunction(shape: PolicyShape, settings: LossSettings): TensorFunction {
   return (inputs) => {
     const outputs: Record<string, tf.Tensor> = {};
     const lossOf = (...weights: tf.Tensor[]): tf.Scalar => {
       const trained = Object.fromEntries(shape.trainedNames.map((name, i) => [name, weights[i]!]));
-      const policy = policyStatistics(shape, inputs, trained, settings.entropyCoef !== 0);
-      const { loss, ...parts } = combinedLoss(
+      const policy = policyStatistics(shape, inputs, trained, settings);
+      const { loss, rows } = combinedLoss(
         {
           logProbs: policy.logProbs,
           oldLogProbs: inputs['oldLogProbs'] as tf.Tensor2D,
           advantages: inputs['advantages'] as tf.Tensor2D,
           weights: inputs['tokenWeights'] as tf.Tensor2D,
-          refLogProbs: settings.klCoef === 0 ? null : (inputs['refLogProbs'] as tf.Tensor2D),
+          refLogProbs: needsReference(settings) ? (inputs['refLogProbs'] as tf.Tensor2D) : null,
           entropy: policy.entropies,
+          topK: policy.candidates && {
+            logProbs: policy.candidates,
+            teacherLogProbs: inputs['topKLogProbs'] as tf.Tensor3D,
+            weights: inputs['topKWeights'] as tf.Tensor2D,
+          },
         },
         settings,
       );
       // The derivative tidies up behind itself; what else is reported must outlive that.
-      for (const [name, tensor] of Object.entries({ ...parts, logProbs: policy.logProbs })) {
-        if (tensor) outputs[name] = tf.keep(tensor.clone());
-      }
+      for (const [name, row] of Object.entries(rows))
+        outputs[`${ROW_PREFIX}${name}`] = tf.keep((row as tf.Tensor).clone());
+      outputs['logProbs'] = tf.keep(policy.logProbs.clone());
       return loss;
     };
-    const { value, grads } = tf.valueAndGrads(lossOf)(shape.trainedNames.map((name) => inputs[name]!));
-    outputs['loss'] = value;
+    const { grads } = tf.valueAndGrads(lossOf)(shape.trainedNames.map((name) => inputs[name]!));
     shape.trainedNames.forEach((name, i) => (outputs[`${GRADIENT_PREFIX}${name}`] = grads[i]!));
     return outputs;
   };
 }
 
-function policyLogProbs(shape: PolicyShape, inputs: Tensors, trained: Tensors): tf.Tensor2D {
-  return tokenLogProbs(shape.config, ...policy(shape, inputs, trained));
+interface PolicyStatistics {
+  readonly logProbs: tf.Tensor2D;
+  readonly entropies: tf.Tensor2D | null;
+  /** log π_θ at the teacher's K ids, `[B, T, K]`. */
+  readonly candidates: tf.Tensor3D | null;
 }
 
 function policyStatistics(
   shape: PolicyShape,
   inputs: Tensors,
   trained: Tensors,
-  withEntropy: boolean,
-): { logProbs: tf.Tensor2D; entropies: tf.Tensor2D | null } {
-  if (!withEntropy) return { logProbs: policyLogProbs(shape, inputs, trained), entropies: null };
-  return tokenLogProbsAndEntropies(shape.config, ...policy(shape, inputs, trained));
+  settings: LossSettings,
+): PolicyStatistics {
+  const { weights, options } = policyWeights(shape, inputs, trained);
+  const [tokenIds, targetIds] = tokens(inputs);
+  const withEntropy = needsEntropy(settings);
+  const topKIds = settings.topKCoef === 0 ? undefined : (inputs['topKIds'] as tf.Tensor3D | undefined);
+  if (topKIds) {
+    const all = tf.concat([tf.expandDims(targetIds, 2), topKIds], 2) as tf.Tensor3D;
+    const { logProbs, entropies } = candidateLogProbs(shape.config, weights, tokenIds, all, options);
+    const [chosen, candidates] = tf.split(logProbs, [1, topKIds.shape[2]], 2) as [tf.Tensor3D, tf.Tensor3D];
+    return { logProbs: tf.reshape(chosen, targetIds.shape), entropies: withEntropy ? entropies : null, candidates };
+  }
+  if (!withEntropy) {
+    const logProbs = tokenLogProbs(shape.config, weights, tokenIds, targetIds, options);
+    return { logProbs, entropies: null, candidates: null };
+  }
+  return { ...tokenLogProbsAndEntropies(shape.config, weights, tokenIds, targetIds, options), candidates: null };
 }
 
-/** Weights, tokens and options of the forward pass. */
-function policy({ frozenNames, loraScale }: PolicyShape, inputs: Tensors, trained: Tensors) {
+/** Weights and options of the forward pass; with dropout where the inputs hold its keys. */
+function policyWeights(
+  { frozenNames, loraScale, dropout, recompute }: PolicyShape,
+  inputs: Tensors,
+  trained: Tensors,
+): { weights: Tensors; options: LogProbOptions } {
   const frozen = pick(inputs, frozenNames);
-  const [weights, options] =
-    loraScale === null ? [{ ...frozen, ...trained }, {}] : [frozen, { lora: { weights: trained, scale: loraScale } }];
-  return [weights, ...tokens(inputs), options] as const;
+  if (loraScale === null) return { weights: { ...frozen, ...trained }, options: { recompute } };
+  const keys = dropoutKeysOf(inputs, dropout);
+  return {
+    weights: frozen,
+    options: { recompute, lora: { weights: trained, scale: loraScale, ...(keys && { dropout: keys }) } },
+  };
+}
+
+function dropoutKeysOf(inputs: Tensors, rate: number): LoraDropout | null {
+  const rows = inputs[DROPOUT_ROWS];
+  if (!rows) return null;
+  const columns = Object.entries(inputs)
+    .filter(([name]) => name.startsWith(DROPOUT_PREFIX))
+    .map(([name, keys]) => [name.slice(DROPOUT_PREFIX.length), keys as tf.Tensor2D] as const);
+  return { rate, rows: rows as tf.Tensor2D, columns: Object.fromEntries(columns) };
 }
 
 function tokens(inputs: Tensors): [tf.Tensor2D, tf.Tensor2D] {

@@ -2,13 +2,15 @@ import { initLora, weightShapes, type HostTensor, type LlamaConfig } from '@hind
 import { accumulate, type NamedArrays } from './adam';
 import { lossTensors, responseParts, tokenTensors, type ResponseNumbers } from './batch-tensors';
 import type { Computation, ComputeBackend, HostTensors } from './compute-backend';
+import { dropoutTensors } from './dropout-keys';
 import type { LossSettings } from './loss/combined-loss';
-import { microBatches } from './micro-batches';
+import { microBatches, type MicroBatch } from './micro-batches';
 import {
   GRADIENT_PREFIX,
   logProbsFunction,
   lossAndGradientsFunction,
   referenceLogProbsFunction,
+  ROW_PREFIX,
   type PolicyShape,
 } from './policy-functions';
 import { inputLength, type TrainingSample } from './training-sample';
@@ -19,7 +21,7 @@ export type Tokens = Pick<TrainingSample, 'promptIds' | 'responseIds'>;
 export interface BatchGradients {
   /** Summed over the batch, whose token weights sum to 1: a mean. By name of the trained weight. */
   readonly gradients: NamedArrays;
-  /** loss, policyLoss, clipFraction, approxKl, and klRef and entropy where the loss has them. */
+  /** The parts of `LossRows`, summed over the batch in float64. */
   readonly scalars: Readonly<Record<string, number>>;
   /** Loss of each sample, weighted as in the batch. */
   readonly sampleLosses: readonly number[];
@@ -34,6 +36,15 @@ export interface PolicyModelOptions {
   readonly tuning: Tuning;
   readonly loss: LossSettings;
   readonly tokenBudget: number;
+  /** Make activations again in the backward pass. Only useful where operations run one by one. */
+  readonly recompute?: boolean;
+}
+
+export interface PassOptions {
+  /** False leaves KL, entropy and top-K out. */
+  readonly regularised?: boolean;
+  /** Seed of the dropout masks; `null` for none, whatever the tuning says. */
+  readonly dropoutSeed?: number | null;
 }
 
 /** The policy on a compute backend: log-probs of given tokens, and loss with gradients, over batches of any size. */
@@ -45,10 +56,13 @@ export class PolicyModel {
 
   constructor(private readonly options: PolicyModelOptions) {
     const { backend, config, baseWeights, tuning, loss } = options;
-    const shape = policyShape(config, tuning);
+    const shape = policyShape(config, tuning, options.recompute);
     const base = Object.fromEntries(baseWeights);
     const frozen = Object.fromEntries(shape.frozenNames.map((name) => [name, base[name]!]));
-    const bare: LossSettings = { ...loss, klCoef: 0, entropyCoef: 0 };
+    const bare: LossSettings = {
+      ...loss,
+      ...{ klCoef: 0, entropyCoef: 0, topKCoef: 0, measuresKl: false, measuresEntropy: false },
+    };
     this.policy = backend.compile('log-probs', logProbsFunction(shape), frozen);
     this.reference = backend.compile('reference-log-probs', referenceLogProbsFunction(config), base);
     this.trained = backend.compile('loss', lossAndGradientsFunction(shape, loss), frozen);
@@ -69,14 +83,14 @@ export class PolicyModel {
   }
 
   /**
-   * Loss and gradients of a batch, micro-batch by micro-batch. `regularised` false leaves KL and entropy out.
+   * Loss and gradients of a batch, micro-batch by micro-batch: the sum over them is that of the whole batch, whose token weights know it.
    * Nothing is checked for being finite here.
    */
   async gradients(
     samples: readonly Tokens[],
     numbers: readonly ResponseNumbers[],
     weights: TrainedWeights,
-    regularised = true,
+    { regularised = true, dropoutSeed = null }: PassOptions = {},
   ): Promise<BatchGradients> {
     const compute = regularised ? this.trained : this.surrogateOnly;
     const gradients = new Map<string, Float32Array>();
@@ -84,27 +98,42 @@ export class PolicyModel {
     const sampleLosses: number[] = [];
     const logProbs: Float32Array[] = [];
     for (const batch of microBatches(samples.map(inputLength), this.options.tokenBudget)) {
-      const outputs = await compute({ ...lossTensors(samples, numbers, batch), ...Object.fromEntries(weights) });
+      const outputs = await compute({
+        ...lossTensors(samples, numbers, batch),
+        ...this.dropout(dropoutSeed, batch),
+        ...Object.fromEntries(weights),
+      });
       accumulate(gradients, gradientsOf(outputs));
-      for (const [name, { shape, data }] of Object.entries(outputs)) {
-        if (shape.length === 0) scalars[name] = (scalars[name] ?? 0) + data[0]!;
+      for (const [name, { data }] of Object.entries(outputs)) {
+        if (!name.startsWith(ROW_PREFIX)) continue;
+        const part = name.slice(ROW_PREFIX.length);
+        scalars[part] = (data as Float32Array).reduce((sum, value) => sum + value, scalars[part] ?? 0);
       }
       responseParts(samples, batch, outputs['logProbs']!).forEach((part, row) => {
         logProbs[batch.samples[row]!] = part;
-        sampleLosses[batch.samples[row]!] = outputs['rowLoss']!.data[row]!;
+        sampleLosses[batch.samples[row]!] = outputs[`${ROW_PREFIX}loss`]!.data[row]!;
       });
     }
     return { gradients, scalars, sampleLosses, logProbs };
   }
+
+  private dropout(seed: number | null, batch: MicroBatch): HostTensors {
+    const { config, tuning } = this.options;
+    if (seed === null || tuning.kind !== 'lora' || tuning.dropout === 0) return {};
+    return dropoutTensors(seed, config, tuning, batch);
+  }
 }
 
 /** What is frozen and what is trained of a model. */
-export function policyShape(config: LlamaConfig, tuning: Tuning): PolicyShape {
+export function policyShape(config: LlamaConfig, tuning: Tuning, recompute = false): PolicyShape {
   const baseNames = [...weightShapes(config).keys()];
-  if (tuning.kind === 'full') return { config, frozenNames: [], trainedNames: baseNames, loraScale: null };
+  if (tuning.kind === 'full') {
+    return { config, frozenNames: [], trainedNames: baseNames, loraScale: null, dropout: 0, recompute };
+  }
   const { rank, alpha, targets } = tuning;
   const trainedNames = [...initLora(config, { rank, alpha, targetModules: targets, seed: 0 }).keys()];
-  return { config, frozenNames: baseNames, trainedNames, loraScale: loraScale(tuning) };
+  const { dropout } = tuning;
+  return { config, frozenNames: baseNames, trainedNames, loraScale: loraScale(tuning), dropout, recompute };
 }
 
 function gradientsOf(outputs: HostTensors): NamedArrays {

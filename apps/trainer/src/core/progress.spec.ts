@@ -23,6 +23,15 @@ describe('progressAfter', () => {
     const succeeded = after([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
     expect(after([-1, -1, -1, -1, -1, -1, -1, -1, -1, -1], succeeded).hasSucceeded).toBe(true);
   });
+  it('keeps the first entropy that was measured', () => {
+    const first = progressAfter(after([1]), [1], 1, 2.5);
+    expect(after([1]).entropyBaseline).toBeNull();
+    expect(progressAfter(first, [1], 1, 0.5).entropyBaseline).toBe(2.5);
+  });
+  it('reads a manifest that knows neither steps nor entropy', () => {
+    const old = { recentRewards: [], hasSucceeded: false, signalRatio: 1, rewardBaseline: null };
+    expect(Progress.parse(old)).toEqual(INITIAL_PROGRESS);
+  });
   it('starts the reward baseline at the first mean and moves it by a fifth', () => {
     const first = after([1, 1, 0, -1, -1]);
     expect(first.rewardBaseline).toBe(0);

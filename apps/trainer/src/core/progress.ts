@@ -17,6 +17,8 @@ export const Progress = z.strictObject({
   signalRatio: z.number().positive(),
   /** Running mean of the non-zero rewards; `null` before the first. */
   rewardBaseline: z.number().nullable(),
+  /** Mean entropy per token of the first step that measured it, nats; `null` before. */
+  entropyBaseline: z.number().nullable().default(null),
 });
 export type Progress = z.infer<typeof Progress>;
 
@@ -26,10 +28,20 @@ export const INITIAL_PROGRESS: Progress = {
   hasSucceeded: false,
   signalRatio: 1,
   rewardBaseline: null,
+  entropyBaseline: null,
 };
 
-/** The progress after a step on samples with these rewards, in the order of the batch. */
-export function progressAfter(before: Progress, rewards: readonly number[], signalRatio: number): Progress {
+/**
+ * The progress after a step on samples with these rewards, in the order of the batch.
+ *
+ * @param entropy mean entropy per token, nats, where the step measured it
+ */
+export function progressAfter(
+  before: Progress,
+  rewards: readonly number[],
+  signalRatio: number,
+  entropy: number | null = null,
+): Progress {
   const nonZero = rewards.filter((reward) => reward !== 0);
   const recentRewards = [...before.recentRewards, ...nonZero].slice(-WINDOW);
   return {
@@ -38,6 +50,7 @@ export function progressAfter(before: Progress, rewards: readonly number[], sign
     hasSucceeded: before.hasSucceeded || hasEightOfTen([...before.recentRewards, ...nonZero]),
     signalRatio,
     rewardBaseline: rewardBaselineAfter(before.rewardBaseline, nonZero),
+    entropyBaseline: before.entropyBaseline ?? entropy,
   };
 }
 

@@ -3,6 +3,15 @@ import type { SignalWeights } from '@hindcast/advantage';
 export const BALANCES = ['fixed', 'variance', 'gradient-norm', 'schedule'] as const;
 export type Balance = (typeof BALANCES)[number];
 
+/** w_rl and w_opd by what users give: nothing in words, then the reward carries more; or corrections, then the teacher does. */
+export const BALANCE_PRESETS = {
+  balanced: { rl: 1, opd: 1 },
+  'implicit-feedback': { rl: 1.5, opd: 0.5 },
+  'explicit-feedback': { rl: 0.5, opd: 1.5 },
+} as const satisfies Record<string, SignalWeights>;
+export type BalancePreset = keyof typeof BALANCE_PRESETS;
+export const BALANCE_PRESET_NAMES = Object.keys(BALANCE_PRESETS) as [BalancePreset, ...BalancePreset[]];
+
 /**
  * Weights by the number of steps taken before: OPD first, because it says which tokens were wrong; then both; then the reward.
  *

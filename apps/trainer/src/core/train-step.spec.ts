@@ -231,10 +231,28 @@ describe('the balance of the two signals', () => {
     }
   });
 
-  it('schedule follows the version that serves', async () => {
+  it('schedule counts the steps that were taken, not the versions', async () => {
     const samples = await onPolicy([trainingSample()]);
-    const late = await trainStep(plain, samples, freshState(), hyperparameters({ balance: 'schedule' }), 500);
-    expect(late).toMatchObject({ ok: true, weights: { rl: 1, opd: 0.1 } });
+    const hyper = hyperparameters({ balance: 'schedule' });
+    const after = (steps: number): TrainingState => ({ ...freshState(), progress: { ...INITIAL_PROGRESS, steps } });
+    expect(await trainStep(plain, samples, after(500), hyper, 3)).toMatchObject({
+      ok: true,
+      weights: { rl: 1, opd: 0.1 },
+    });
+    expect(await trainStep(plain, samples, after(99), hyper, 700)).toMatchObject({
+      ok: true,
+      weights: { rl: 0.1, opd: 1 },
+    });
+  });
+
+  it.each([
+    { preset: 'balanced' as const, rl: 1, opd: 1 },
+    { preset: 'implicit-feedback' as const, rl: 1.5, opd: 0.5 },
+    { preset: 'explicit-feedback' as const, rl: 0.5, opd: 1.5 },
+  ])('fixed: the preset $preset is w_rl $rl, w_opd $opd, times W_RL and W_OPD', async ({ preset, rl, opd }) => {
+    const samples = await onPolicy([trainingSample()]);
+    expect((await step(samples, hyperparameters({ preset }))).weights).toEqual({ rl, opd });
+    expect((await step(samples, hyperparameters({ preset, wOpd: 0 }))).weights).toEqual({ rl, opd: 0 });
   });
 });
 

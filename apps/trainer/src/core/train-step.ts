@@ -1,13 +1,14 @@
 import type { SignalWeights } from '@hindcast/advantage';
-import { adamStep, clipByGlobalNorm, type AdamState } from './adam';
-import { importanceWeights, sampleAdvantages } from './advantages';
-import type { ResponseNumbers } from './batch-tensors';
+import type { AdamState } from './adam';
+import { mixedSeed } from './dropout-keys';
 import type { Hyperparameters } from './hyperparameters';
-import { tokenWeights } from './loss/reduction';
+import { scheduleFactor } from './learning-rate';
+import { optimise, type Optimisation } from './optimisation';
 import type { PolicyModel } from './policy-model';
-import { learningRateOf, progressAfter, rewardBaselineAfter, type Progress } from './progress';
+import { learningRateOf, progressAfter, type Progress } from './progress';
 import { chooseWeights } from './signal-weights';
 import { stepMetrics } from './step-metrics';
+import { advantageOptionsOf, batchAdvantages, measureBatch, responseNumbers, unmeasurable } from './step-numbers';
 import type { TrainingSample } from './training-sample';
 import type { TrainedWeights } from './tuning';
 
@@ -32,10 +33,10 @@ export type StepResult =
   | { readonly ok: false; readonly culprits: readonly TrainingSample[] };
 
 /**
- * One PPO update of the combined method (design.md section 4): log-probs → advantages → loss → gradients → clip → Adam.
- * Pure but for the compute backend: the state it was given is not changed.
+ * One PPO update of the combined method (design.md section 4): log-probs → advantages → loss → gradients → clip → AdamW, in as many
+ * epochs over the batch as the hyperparameters say. Pure but for the compute backend: the state it was given is not changed.
  *
- * @param servedVersion version that serves now, for staleness and the schedule of signal weights
+ * @param servedVersion version that serves now, for the staleness of the samples
  */
 export async function trainStep(
   model: PolicyModel,
@@ -45,81 +46,74 @@ export async function trainStep(
   servedVersion: number,
 ): Promise<StepResult> {
   const { weights: before, progress } = state;
-  const rollout = samples.map((sample) => sample.rolloutLogProbs);
-  const old = hyper.oldLogProbs === 'rollout' ? rollout : await model.responseLogProbs(samples, before);
-  const reference = hyper.loss.klCoef === 0 ? null : await model.responseLogProbs(samples, null);
+  const measured = await measureBatch(model, samples, before, hyper);
+  const strange = unmeasurable(measured);
+  if (strange.length > 0) return { ok: false, culprits: strange };
 
-  const rewards = samples.map((sample) => sample.reward);
-  const rewardBaseline = hyper.hasRewardBaseline
-    ? (progress.rewardBaseline ??
-      rewardBaselineAfter(
-        null,
-        rewards.filter((reward) => reward !== 0),
-      ) ??
-      0)
-    : 0;
-  const options = { opdAdvantageLimit: hyper.opdAdvantageLimit, rewardBaseline };
-  const tokenWeight = tokenWeights(
-    samples.map(({ responseIds }) => responseIds.map(() => 1)),
-    hyper.reduction,
+  const options = advantageOptionsOf(hyper, samples, progress);
+  const { weights, signalRatio } = await chooseWeights(hyper, progress, measured, options, (only) =>
+    model.gradients(samples, responseNumbers(measured, batchAdvantages(measured, only, options), hyper), before, {
+      regularised: false,
+    }),
   );
-  const numbersFor = (weights: SignalWeights): { advantages: Float64Array[]; numbers: ResponseNumbers[] } => {
-    const advantages = samples.map((sample, i) => sampleAdvantages(sample, old[i]!, weights, options));
-    const numbers = samples.map((_, i) => ({
-      oldLogProbs: old[i]!,
-      advantages: importanceWeighted(advantages[i]!, old[i]!, rollout[i]!, hyper.importanceLimit),
-      weights: tokenWeight[i]!,
-      ...(reference && { refLogProbs: reference[i]! }),
-    }));
-    return { advantages, numbers };
+  const advantages = batchAdvantages(measured, weights, options);
+  const learningRate =
+    learningRateOf(progress, hyper.learningRate, hyper.successFactor) * scheduleFactor(progress.steps, hyper.schedule);
+  const seed = mixedSeed(hyper.seed, progress.steps);
+  const run = await optimise(model, measured, advantages, hyper, learningRate, state, seed);
+  if (!run.ok) return run;
+
+  const [first] = run.epochs;
+  const metrics = {
+    ...stepMetrics({
+      samples,
+      batch: first!,
+      advantages,
+      oldLogProbs: measured.oldLogProbs,
+      weights,
+      advantageOptions: options,
+      hyper,
+      learningRate,
+      gradNorm: first!.gradNorm,
+      servedVersion,
+    }),
+    ...epochMetrics(run, hyper),
   };
-
-  const { weights, signalRatio } = await chooseWeights(hyper, progress, servedVersion, samples, (only) =>
-    model.gradients(samples, numbersFor(only).numbers, before, false),
-  );
-  const { advantages, numbers } = numbersFor(weights);
-  const batch = await model.gradients(samples, numbers, before);
-  const { gradients, norm } = clipByGlobalNorm(batch.gradients, hyper.maxGradNorm);
-  const culprits = samples.filter((_, i) => !Number.isFinite(batch.sampleLosses[i]));
-  if (culprits.length > 0) return { ok: false, culprits };
-  if (!Number.isFinite(norm)) return { ok: false, culprits: samples };
-
-  const learningRate = learningRateOf(progress, hyper.learningRate, hyper.successFactor);
-  const parameters = new Map([...before].map(([name, { data }]) => [name, data]));
-  const updated = adamStep(parameters, gradients, state.optimizer, learningRate);
-  const after = new Map(
-    [...before].map(([name, tensor]) => [name, { ...tensor, data: updated.parameters.get(name)! }]),
-  );
-  const metrics = stepMetrics({
-    samples,
-    batch,
-    advantages,
-    oldLogProbs: old,
-    weights,
-    advantageOptions: options,
-    hyper,
-    learningRate,
-    gradNorm: norm,
-    servedVersion,
-  });
   if (!Object.values(metrics).every(Number.isFinite)) return { ok: false, culprits: samples };
+  const rewards = samples.map((sample) => sample.reward);
+  const after = progressAfter(progress, rewards, signalRatio, first!.scalars['entropy'] ?? null);
   return {
     ok: true,
-    state: { weights: after, optimizer: updated.state, progress: progressAfter(progress, rewards, signalRatio) },
+    state: { weights: run.weights, optimizer: run.optimizer, progress: after },
     metrics,
     advantages,
-    oldLogProbs: old,
+    oldLogProbs: measured.oldLogProbs,
     weights,
   };
 }
 
-function importanceWeighted(
-  advantages: Float64Array,
-  old: ArrayLike<number>,
-  rollout: ArrayLike<number>,
-  limit: number | null,
-): Float64Array {
-  if (limit === null) return advantages;
-  const weights = importanceWeights(old, rollout, limit);
-  return advantages.map((advantage, t) => advantage * weights[t]!);
+/**
+ * What the epochs did. Loss and gradient norm of a step are those of its first epoch, `approx_kl` and `clip_fraction` those of its last:
+ * how far it went. With several epochs each has its own beside them.
+ */
+function epochMetrics(
+  { epochs, updates, stoppedEarly }: Extract<Optimisation, { ok: true }>,
+  { loss, epochs: planned }: Hyperparameters,
+): Record<string, number> {
+  const last = epochs.at(-1)!.scalars;
+  const topKLoss = epochs[0]!.scalars['topKLoss'];
+  return {
+    approx_kl: last['approxKl']!,
+    clip_fraction: last['clipFraction']!,
+    updates,
+    ...(topKLoss !== undefined && { 'loss/top_k': loss.topKCoef * topKLoss }),
+    ...(planned > 1 && { epochs: epochs.length, stopped_early: Number(stoppedEarly) }),
+    ...(planned > 1 &&
+      Object.fromEntries(
+        epochs.flatMap(({ scalars }, i) => [
+          [`epoch_${i + 1}/approx_kl`, scalars['approxKl']!],
+          [`epoch_${i + 1}/clip_fraction`, scalars['clipFraction']!],
+        ]),
+      )),
+  };
 }

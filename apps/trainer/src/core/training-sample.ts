@@ -1,4 +1,11 @@
-import { decodeIds, decodeLogProbs, type RefusedSample, type Sample, type SampleCase } from '@hindcast/contracts';
+import {
+  decodeIds,
+  decodeLogProbs,
+  type RefusedSample,
+  type Sample,
+  type SampleCase,
+  type TopK,
+} from '@hindcast/contracts';
 import { bucketOf } from './micro-batches';
 
 /** A sample with its arrays decoded, as it waits for a step. */
@@ -20,6 +27,10 @@ export interface TrainingSample {
   readonly rolloutLogProbs: Float32Array;
   /** log π_T, `[R]` float32, nats; `null` when the sample carries no teacher signal. */
   readonly teacherLogProbs: Float32Array | null;
+  /** K of the teacher's most likely ids that lie under the turn id in the bucket `top-k`; `null` when there are none. */
+  readonly topKSize?: number | null;
+  /** Those, once they were read. */
+  readonly topK?: TopK | null;
 }
 
 export interface SampleLimits {
@@ -42,6 +53,7 @@ export function decodeSample(turnId: string, tenant: string, streamSequence: num
     responseIds: decodeIds(sample.responseIds),
     rolloutLogProbs: decodeLogProbs(sample.rolloutLogProbs),
     teacherLogProbs: sample.teacherLogProbs && decodeLogProbs(sample.teacherLogProbs),
+    topKSize: sample.topK,
   };
 }
 
@@ -67,6 +79,18 @@ export function refusalOf(sample: TrainingSample, limits: SampleLimits): Refusal
     if (stranger !== undefined) {
       return { reason: 'out-of-vocabulary', detail: `token id ${stranger}, the vocabulary has ${limits.vocabSize}` };
     }
+  }
+  return logProbRefusal('rollout', sample.rolloutLogProbs) ?? logProbRefusal('teacher', sample.teacherLogProbs ?? []);
+}
+
+/** What engines write for log 0. Its ratio and its gap mean nothing, and one such token would outweigh a whole batch. */
+const LOG_ZERO = -9999;
+
+function logProbRefusal(name: string, logProbs: ArrayLike<number>): Refusal | null {
+  for (let t = 0; t < logProbs.length; t++) {
+    const value = logProbs[t]!;
+    if (value > LOG_ZERO && Number.isFinite(value)) continue;
+    return { reason: 'non-finite', detail: `the ${name} log-prob of token ${t} is ${value}` };
   }
   return null;
 }

@@ -6,6 +6,7 @@ import {
   type HostTensor,
   type LlamaConfig,
 } from '@hindcast/language-model';
+import { ADAM } from '../core/adam';
 import type { Hyperparameters } from '../core/hyperparameters';
 import type { Manifest } from '../core/manifest';
 import { INITIAL_PROGRESS } from '../core/progress';
@@ -35,8 +36,14 @@ export const hyperparameters = (over: Partial<Hyperparameters> = {}): Hyperparam
   wRl: 1,
   wOpd: 1,
   balance: 'fixed',
+  preset: 'balanced',
   learningRate: 1e-3,
   successFactor: 1,
+  schedule: { kind: 'constant', warmupSteps: 0, totalSteps: null },
+  adam: ADAM,
+  epochs: 1,
+  miniBatches: 1,
+  targetKl: null,
   oldLogProbs: 'rollout',
   importanceLimit: null,
   opdAdvantageLimit: null,
@@ -47,10 +54,14 @@ export const hyperparameters = (over: Partial<Hyperparameters> = {}): Hyperparam
     klType: 'k3',
     klCoef: 0,
     entropyCoef: 0,
+    topKCoef: 0,
+    measuresKl: false,
+    measuresEntropy: false,
   },
   maxGradNorm: 1,
   tuning: loraTuning({ rank: 8, alpha: 16 }),
   tokenBudget: 4096,
+  seed: 0,
   ...over,
 });
 

@@ -38,13 +38,13 @@ export function clippedSurrogate(
   logProbs: tf.Tensor2D,
   oldLogProbs: tf.Tensor2D,
   advantages: tf.Tensor2D,
-  { epsilonLow, epsilonHigh, dualClip, logRatioLimit }: ClipSettings,
+  clip: ClipSettings,
 ): ClippedSurrogate {
   tf.util.assertShapesMatch(logProbs.shape, oldLogProbs.shape, 'clippedSurrogate, log π_θ and log π_old: ');
   tf.util.assertShapesMatch(logProbs.shape, advantages.shape, 'clippedSurrogate, log π_θ and A: ');
 
-  const logRatio = tf.clipByValue(tf.sub(logProbs, oldLogProbs), -logRatioLimit, logRatioLimit);
-  const ratio = tf.exp(logRatio);
+  const { epsilonLow, epsilonHigh, dualClip } = clip;
+  const ratio = tf.exp(logRatioOf(logProbs, oldLogProbs, clip));
   const clippedRatio = tf.clipByValue(ratio, 1 - epsilonLow, 1 + epsilonHigh);
 
   const unclippedGain = tf.mul(ratio, advantages);
@@ -57,4 +57,17 @@ export function clippedSurrogate(
   const bound = tf.mul(advantages, -dualClip);
   const dual = tf.where(tf.less(advantages, 0), tf.minimum(loss, bound), loss);
   return { loss: dual as tf.Tensor2D, clipped: clipped as tf.Tensor2D };
+}
+
+/**
+ * log ρₜ = log π_θ(aₜ|sₜ) − log π_old(aₜ|sₜ), held inside ±logRatioLimit; a NaN stays a NaN.
+ *
+ * @returns `[B, T]` float32, nats
+ */
+export function logRatioOf(
+  logProbs: tf.Tensor2D,
+  oldLogProbs: tf.Tensor2D,
+  { logRatioLimit }: Pick<ClipSettings, 'logRatioLimit'>,
+): tf.Tensor2D {
+  return tf.clipByValue(tf.sub(logProbs, oldLogProbs), -logRatioLimit, logRatioLimit) as tf.Tensor2D;
 }

@@ -20,6 +20,9 @@ const settings: LossSettings = {
   klType: 'k3',
   klCoef: 0,
   entropyCoef: 0,
+  topKCoef: 0,
+  measuresKl: false,
+  measuresEntropy: false,
 };
 
 /** The reference sums over samples: each has weight 1 instead of 1/B. */
@@ -48,18 +51,19 @@ function evaluate(
       weights: padded(weights),
       refLogProbs: padded(samples.map((sample) => sample.ref)),
       entropy: entropy === null ? null : tf.fill([samples.length, length], entropy),
+      topK: null,
     });
     const logProbs = padded(samples.map((sample) => sample.logProbs));
-    const scalars = combinedLoss(inputs(logProbs), lossSettings);
+    const { rows } = combinedLoss(inputs(logProbs), lossSettings);
     const gradient = tf.grad((x) => combinedLoss(inputs(x as tf.Tensor2D), lossSettings).loss)(logProbs);
-    const number = (tensor: tf.Tensor | null): number => tensor!.dataSync()[0]!;
+    const total = (row: tf.Tensor1D): number => row.dataSync().reduce((sum, x) => sum + x, 0);
     return {
-      loss: number(scalars.loss),
-      rowLoss: Array.from(scalars.rowLoss.dataSync()),
-      policyLoss: number(scalars.policyLoss),
-      clipFraction: number(scalars.clipFraction),
-      approxKl: number(scalars.approxKl),
-      klRef: number(scalars.klRef),
+      loss: total(rows.loss),
+      rowLoss: Array.from(rows.loss.dataSync()),
+      policyLoss: total(rows.policyLoss),
+      clipFraction: total(rows.clipFraction),
+      approxKl: total(rows.approxKl),
+      klRef: total(rows.klRef!),
       gradient: samples.map((sample, i) => Array.from(gradient.slice([i, 0], [1, sample.logProbs.length]).dataSync())),
     };
   });

@@ -1,7 +1,8 @@
 import * as tf from '@tensorflow/tfjs';
-import { clippedSurrogate, type ClipSettings } from './clipped-surrogate';
+import { clippedSurrogate, logRatioOf, type ClipSettings } from './clipped-surrogate';
 import { approximateKl, type KlType } from './kl';
-import { weightedRowSum, weightedSum } from './reduction';
+import { weightedRowSum } from './reduction';
+import { topKDistillationLoss } from './top-k-distillation';
 
 export interface LossSettings {
   readonly clip: ClipSettings;
@@ -10,9 +11,25 @@ export interface LossSettings {
   readonly klCoef: number;
   /** c_H. */
   readonly entropyCoef: number;
+  /** c_K: weight of the top-K distillation loss. */
+  readonly topKCoef: number;
+  /** The KL to the base model is a number of the step even where c_KL is 0. */
+  readonly measuresKl: boolean;
+  /** The entropy is a number of the step even where c_H is 0. */
+  readonly measuresEntropy: boolean;
 }
 
-/** All `[B, T]` float32; `refLogProbs` and `entropy` are `null` where their coefficient is 0. */
+/** The teacher's K most likely ids, where a sample has them. */
+export interface TopKInputs {
+  /** log π_θ at those ids, `[B, T, K]` float32, nats; carries a gradient. */
+  readonly logProbs: tf.Tensor3D;
+  /** log π_T of the same ids, `[B, T, K]` float32, nats, all finite. */
+  readonly teacherLogProbs: tf.Tensor3D;
+  /** w of the samples that have them, 0 for the others, `[B, T]` float32. */
+  readonly weights: tf.Tensor2D;
+}
+
+/** All `[B, T]` float32; what the settings do not need is `null`. */
 export interface LossInputs {
   /** log π_θ, nats; carries the gradient. */
   readonly logProbs: tf.Tensor2D;
@@ -26,45 +43,66 @@ export interface LossInputs {
   readonly refLogProbs: tf.Tensor2D | null;
   /** H(π_θ(·|sₜ)), nats; carries a gradient. */
   readonly entropy: tf.Tensor2D | null;
+  readonly topK: TopKInputs | null;
 }
 
-/** Scalars, each a weighted sum over tokens; `rowLoss` is `[B]`, the loss of each sample before summing. */
-export interface CombinedLoss {
-  readonly loss: tf.Scalar;
-  readonly rowLoss: tf.Tensor1D;
-  readonly policyLoss: tf.Scalar;
-  readonly clipFraction: tf.Scalar;
-  /** Mean of log π_old − log π_θ: the k1 estimate of KL(π_old ‖ π_θ), nats. */
-  readonly approxKl: tf.Scalar;
-  readonly klRef: tf.Scalar | null;
-  readonly entropy: tf.Scalar | null;
+/** Each `[B]`: the weighted sum over the tokens of a sample. Their sums are the numbers of the batch. */
+export interface LossRows {
+  readonly loss: tf.Tensor1D;
+  readonly policyLoss: tf.Tensor1D;
+  readonly clipFraction: tf.Tensor1D;
+  /** log π_old − log π_θ: the k1 estimate of KL(π_old ‖ π_θ), nats, of either sign. */
+  readonly approxKl: tf.Tensor1D;
+  /** ρ − 1 − log ρ: its k3 estimate, nats, never negative. */
+  readonly approxKl3: tf.Tensor1D;
+  readonly klRef?: tf.Tensor1D;
+  readonly entropy?: tf.Tensor1D;
+  readonly topKLoss?: tf.Tensor1D;
 }
+
+export interface CombinedLoss {
+  /** Σ of `rows.loss`, to be differentiated. */
+  readonly loss: tf.Scalar;
+  readonly rows: LossRows;
+}
+
+export const needsReference = ({ klCoef, measuresKl }: LossSettings): boolean => klCoef !== 0 || measuresKl;
+export const needsEntropy = ({ entropyCoef, measuresEntropy }: LossSettings): boolean =>
+  entropyCoef !== 0 || measuresEntropy;
 
 /**
  * The loss of the combined method: one advantage, one clip, then the regularisers.
  *
- *   L = Σᵢₜ wᵢₜ (Lₜ + c_KL KLₜ − c_H Hₜ)        w: per-sample masked mean, then mean over samples
+ *   L = Σᵢₜ wᵢₜ (Lₜ + c_KL KLₜ − c_H Hₜ + c_K L^topK_t)        w: per-sample masked mean, then mean over samples
  *
  * OpenClaw-RL's combined loss (design.md section 4). The reference sums over samples and divides by the configured batch
- * size; here w divides by the samples that are really there.
+ * size; here w divides by the samples that are really there. The reference has the top-K loss instead of the others; here it is one
+ * more term. A term whose coefficient is 0 is measured at most, and adds nothing.
  */
 export function combinedLoss(inputs: LossInputs, settings: LossSettings): CombinedLoss {
-  const { logProbs, oldLogProbs, advantages, weights, refLogProbs, entropy } = inputs;
-  const surrogate = clippedSurrogate(logProbs, oldLogProbs, advantages, settings.clip);
-  const kl = refLogProbs && approximateKl(logProbs, refLogProbs, settings.klType, settings.clip.logRatioLimit);
+  const { logProbs, oldLogProbs, advantages, weights, refLogProbs, entropy, topK } = inputs;
+  const { klCoef, entropyCoef, topKCoef, clip } = settings;
+  const surrogate = clippedSurrogate(logProbs, oldLogProbs, advantages, clip);
+  const kl = refLogProbs && approximateKl(logProbs, refLogProbs, settings.klType, clip.logRatioLimit);
+  const distillation = topK && topKDistillationLoss(topK.logProbs, topK.teacherLogProbs);
 
-  let tokenLoss: tf.Tensor2D = surrogate.loss;
-  if (kl) tokenLoss = tf.add(tokenLoss, tf.mul(kl, settings.klCoef));
-  if (entropy) tokenLoss = tf.sub(tokenLoss, tf.mul(entropy, settings.entropyCoef));
+  let tokenLoss = surrogate.loss;
+  if (kl && klCoef !== 0) tokenLoss = tf.add(tokenLoss, tf.mul(kl, klCoef));
+  if (entropy && entropyCoef !== 0) tokenLoss = tf.sub(tokenLoss, tf.mul(entropy, entropyCoef));
 
-  const rowLoss = weightedRowSum(tokenLoss, weights);
-  return {
-    loss: tf.sum(rowLoss),
-    rowLoss,
-    policyLoss: weightedSum(surrogate.loss, weights),
-    clipFraction: weightedSum(surrogate.clipped, weights),
-    approxKl: weightedSum(tf.sub(oldLogProbs, logProbs), weights),
-    klRef: kl && weightedSum(kl, weights),
-    entropy: entropy && weightedSum(entropy, weights),
+  const topKLoss = topK && distillation && weightedRowSum(distillation, topK.weights);
+  const others = weightedRowSum(tokenLoss, weights);
+  const loss = topKLoss ? tf.add<tf.Tensor1D>(others, tf.mul(topKLoss, topKCoef)) : others;
+  const logRatio = logRatioOf(logProbs, oldLogProbs, clip);
+  const rows: LossRows = {
+    loss,
+    policyLoss: weightedRowSum(surrogate.loss, weights),
+    clipFraction: weightedRowSum(surrogate.clipped, weights),
+    approxKl: weightedRowSum(tf.neg(logRatio), weights),
+    approxKl3: weightedRowSum(tf.sub(tf.expm1(logRatio), logRatio), weights),
+    ...(kl && { klRef: weightedRowSum(kl, weights) }),
+    ...(entropy && { entropy: weightedRowSum(entropy, weights) }),
+    ...(topKLoss && { topKLoss }),
   };
+  return { loss: tf.sum(loss), rows };
 }

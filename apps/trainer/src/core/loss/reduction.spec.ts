@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs';
 import { useCpuBackend } from '../../testing/cpu-backend';
-import { tokenWeights, weightedRowSum, weightedSum } from './reduction';
+import { tokenWeights, weightedRowSum } from './reduction';
 
 const lists = (weights: readonly Float32Array[]): number[][] => weights.map((row) => Array.from(row));
 
@@ -61,11 +61,10 @@ describe('weighted sums', () => {
     [0.25, 0.25],
     [0.5, 0],
   ];
-  it('add every position by its weight', () => {
-    expect(weightedSum(tf.tensor2d(x), tf.tensor2d(weights)).dataSync()[0]).toBe(0.75 + 1.5);
+  it('add every position of a row by its weight', () => {
     expect(Array.from(weightedRowSum(tf.tensor2d(x), tf.tensor2d(weights)).dataSync())).toEqual([0.75, 1.5]);
   });
   it('refuse arguments of different shapes', () => {
-    expect(() => weightedSum(tf.tensor2d(x), tf.tensor2d([[1, 1]]))).toThrow(/x and w/);
+    expect(() => weightedRowSum(tf.tensor2d(x), tf.tensor2d([[1, 1]]))).toThrow(/x and w/);
   });
 });

@@ -9,8 +9,9 @@ export type Reduction = (typeof REDUCTIONS)[number];
  *   sample-mean: wᵢₜ = mᵢₜ / (B Σₜ mᵢₜ)      each sample counts alike; B counts the samples with a token
  *   token-mean:  wᵢₜ = mᵢₜ / Σᵢₜ mᵢₜ         each token counts alike
  *
- * Because the weights know the whole batch, micro-batches of it and padded rows need no correction: their losses and
- * gradients are summed. A batch without one unmasked token has weight 0 everywhere, and so loss 0.
+ * sample-mean is OpenClaw-RL's (slime's `sum_of_sample_mean` over the samples that are there); token-mean is DAPO's, eq. 8
+ * (arXiv:2503.14476). Because the weights know the whole batch, micro-batches of it and padded rows need no correction: their losses
+ * and gradients are summed. A batch without one unmasked token has weight 0 everywhere, and so loss 0.
  *
  * @param masks m, one `[R]` array per sample, 1 where the token counts, else 0
  */
@@ -25,22 +26,15 @@ export function tokenWeights(masks: readonly ArrayLike<number>[], reduction: Red
 }
 
 /**
- * Σ w x over all positions, a scalar. A position of weight 0 adds nothing, whatever finite number it holds; a NaN stays a NaN.
+ * Σₜ w x of each row, `[B]`. A position of weight 0 adds nothing, whatever finite number it holds; a NaN stays a NaN. Rows are not
+ * added up here: float32 would round at every sample, so that the host adds them in float64.
  *
  * @param x `[B, T]` float32 · @param weights w, `[B, T]` float32, from `tokenWeights`
+ * @throws Error when the shapes differ
  */
-export function weightedSum(x: tf.Tensor2D, weights: tf.Tensor2D): tf.Scalar {
-  return tf.sum(weighted(x, weights));
-}
-
-/** Σₜ w x of each row, `[B]`. */
 export function weightedRowSum(x: tf.Tensor2D, weights: tf.Tensor2D): tf.Tensor1D {
-  return tf.sum(weighted(x, weights), 1);
-}
-
-function weighted(x: tf.Tensor2D, weights: tf.Tensor2D): tf.Tensor {
   tf.util.assertShapesMatch(x.shape, weights.shape, 'weighted sum, x and w: ');
-  return tf.mul(x, weights);
+  return tf.sum(tf.mul(x, weights), 1);
 }
 
 function sum(values: ArrayLike<number>): number {
