@@ -12,7 +12,7 @@ const steps = [step(1), step(2), step(3)];
 const whole = line(1) + line(2) + line(3);
 
 it('a line has version, parent, time and the numbers of the step itself', () => {
-  expect(line(3)).toBe('{"version":3,"parent":2,"time":"2023-11-14T22:13:20.250Z","loss/total":-1,"grad_norm":3.5}\n');
+  expect(line(3)).toBe('{"version":3,"parent":2,"time":"2023-11-14T22:13:20.250Z","grad_norm":3.5,"loss/total":-1}\n');
 });
 
 it.each([

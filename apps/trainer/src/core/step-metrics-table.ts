@@ -1,7 +1,7 @@
 /** How one number of a step is explained and exposed. */
 export interface StepMetric {
   /** `1` for what has no unit. */
-  readonly unit: 'nats' | 'tokens' | 'samples' | 'versions' | 'seconds' | 'tokens/s' | '1';
+  readonly unit: 'nats' | 'tokens' | 'samples' | 'versions' | 'epochs' | 'updates' | 'seconds' | 'tokens/s' | '1';
   readonly help: string;
   /** Prometheus gauge of the newest step, without the prefix that all metrics have. */
   readonly gauge: string;
@@ -15,12 +15,16 @@ const ofCase = (name: 'opdRl' | 'opd' | 'rl', help: string): StepMetric => ({
   labels: { case: name },
 });
 
-/** Every number that a step may have, by its name in manifests, announcements, `metrics.jsonl` and TensorBoard; docs/metrics.md has the formulas. */
+/**
+ * Every number that a step may have, by its name in manifests, announcements, `metrics.jsonl` and TensorBoard; docs/metrics.md has the
+ * formulas. `epoch_N` stands for `epoch_1`, `epoch_2`, …
+ */
 export const STEP_METRICS = {
   'loss/total': { unit: '1', help: 'Loss that was minimised', gauge: 'trainer_step_loss' },
   'loss/policy': { unit: '1', help: 'Clipped surrogate', gauge: 'trainer_step_loss_policy' },
   'loss/kl': { unit: '1', help: 'What the KL term adds to the loss', gauge: 'trainer_step_loss_kl' },
   'loss/entropy': { unit: '1', help: 'What the entropy bonus adds to the loss', gauge: 'trainer_step_loss_entropy' },
+  'loss/top_k': { unit: '1', help: 'What the top-K distillation adds to the loss', gauge: 'trainer_step_loss_top_k' },
   kl: { unit: 'nats', help: 'KL to the base model per token', gauge: 'trainer_step_kl_nats' },
   entropy: { unit: 'nats', help: 'Entropy of the policy per token', gauge: 'trainer_step_entropy_nats' },
   approx_kl: {
@@ -33,6 +37,21 @@ export const STEP_METRICS = {
     help: 'Share of tokens at which the clip acts',
     gauge: 'trainer_step_clip_ratio',
   },
+  'epoch_N/approx_kl': {
+    unit: 'nats',
+    help: 'KL of the old policy to that of an epoch per token',
+    gauge: 'trainer_step_epoch_approx_kl_nats',
+    labels: { epoch: 'N' },
+  },
+  'epoch_N/clip_fraction': {
+    unit: '1',
+    help: 'Share of tokens at which the clip acts in an epoch',
+    gauge: 'trainer_step_epoch_clip_ratio',
+    labels: { epoch: 'N' },
+  },
+  epochs: { unit: 'epochs', help: 'Whole passes over the batch', gauge: 'trainer_step_epochs' },
+  stopped_early: { unit: '1', help: '1 when the KL bound ended the epochs', gauge: 'trainer_step_stopped_early' },
+  updates: { unit: 'updates', help: 'Steps of the optimizer', gauge: 'trainer_step_updates' },
   grad_norm: { unit: '1', help: 'Norm of the gradient before clipping', gauge: 'trainer_step_grad_norm' },
   learning_rate: { unit: '1', help: 'Learning rate', gauge: 'trainer_step_learning_rate' },
   w_rl: { unit: '1', help: 'Weight of the reward', gauge: 'trainer_step_w_rl' },
@@ -86,12 +105,17 @@ export const STEP_METRICS = {
   },
 } as const satisfies Record<string, StepMetric>;
 
-export type StepMetricName = keyof typeof STEP_METRICS;
+const ROWS: ReadonlyMap<string, StepMetric> = new Map(Object.entries<StepMetric>(STEP_METRICS));
 
-/** The entries of a record that are a step's own, in the order of the table; what came later (drift, evaluations) is left out. */
-export function ownMetrics(metrics: Readonly<Record<string, number>>): [StepMetricName, number][] {
-  return (Object.keys(STEP_METRICS) as StepMetricName[]).flatMap((name) => {
-    const value = metrics[name];
-    return value === undefined ? [] : [[name, value]];
-  });
+/** The row of a number, with the labels of its gauge; `null` for what is no part of the step itself, which came later (drift, evaluations). */
+export function stepMetricOf(name: string): StepMetric | null {
+  const [, epoch, rest] = /^epoch_([1-9]\d*)(\/.*)$/.exec(name) ?? [];
+  if (epoch === undefined) return ROWS.get(name) ?? null;
+  const row = ROWS.get(`epoch_N${rest}`);
+  return row ? { ...row, labels: { epoch } } : null;
+}
+
+/** The entries of a record that are a step's own. */
+export function ownMetrics(metrics: Readonly<Record<string, number>>): [name: string, value: number][] {
+  return Object.entries(metrics).filter(([name]) => stepMetricOf(name) !== null);
 }

@@ -1,5 +1,5 @@
 import { Metrics } from '@hindcast/platform';
-import { STEP_METRICS } from '../core/step-metrics-table';
+import { STEP_METRICS, type StepMetric } from '../core/step-metrics-table';
 import { reportedStep } from '../testing/reported-step';
 import { StepGauges } from './step-gauges';
 
@@ -49,10 +49,12 @@ it('a number that the newest step does not have is not exposed any more', async 
 });
 
 it('every number of the table can be shown', async () => {
-  const values = Object.fromEntries(Object.keys(STEP_METRICS).map((name, i) => [name, i + 0.5]));
+  const values = Object.fromEntries(Object.keys(STEP_METRICS).map((name, i) => [name.replace('_N/', '_3/'), i + 0.5]));
   await gauges.report(reportedStep(4, { metrics: values }));
-  for (const [i, entry] of Object.values(STEP_METRICS).entries()) {
-    const labels = 'labels' in entry ? `{case="${entry.labels!.case}"}` : '';
-    expect(await exposed(entry.gauge)).toContain(`hindcast_${entry.gauge}${labels} ${i + 0.5}`);
+  for (const [i, { gauge, labels = {} }] of Object.values<StepMetric>(STEP_METRICS).entries()) {
+    const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace('N', '3')}"`);
+    expect(await exposed(gauge)).toContain(
+      `hindcast_${gauge}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${i + 0.5}`,
+    );
   }
 });

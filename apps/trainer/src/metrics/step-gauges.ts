@@ -1,5 +1,5 @@
 import type { Metrics } from '@hindcast/platform';
-import { STEP_METRICS, type StepMetric, type StepMetricName } from '../core/step-metrics-table';
+import { ownMetrics, STEP_METRICS, stepMetricOf, type StepMetric } from '../core/step-metrics-table';
 import type { MetricSink, ReportedStep } from './metric-sink';
 
 const CASES = ['opdRl', 'opd', 'rl'] as const;
@@ -40,12 +40,19 @@ export class StepGauges implements MetricSink {
   }
 
   private show(values: Readonly<Record<string, number>>): void {
-    for (const [name, entry] of Object.entries(STEP_METRICS) as [StepMetricName, StepMetric][]) {
-      const labels = entry.labels ?? {};
-      const gauge = this.metrics.gauge(entry.gauge, `${entry.help}, of the newest step`, Object.keys(labels));
-      const value = values[name];
-      if (value === undefined) gauge.remove(labels);
-      else gauge.set(labels, value);
+    for (const entry of Object.values<StepMetric>(STEP_METRICS)) {
+      const gauge = this.gaugeOf(entry);
+      // Without labels a gauge that is reset is 0, which would say that the step had that number.
+      if (entry.labels) gauge.reset();
+      else gauge.remove();
     }
+    for (const [name, value] of ownMetrics(values)) {
+      const entry = stepMetricOf(name)!;
+      this.gaugeOf(entry).set(entry.labels ?? {}, value);
+    }
+  }
+
+  private gaugeOf({ gauge, help, labels = {} }: StepMetric) {
+    return this.metrics.gauge(gauge, `${help}, of the newest step`, Object.keys(labels));
   }
 }
