@@ -1,10 +1,23 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readPeftAdapter } from '@hindcast/language-model';
-import { loraTuning, seedModel, uuid } from './testing/fixtures';
+import { join, resolve } from 'node:path';
+import type { HindcastError } from '@hindcast/contracts';
+import { readModelConfig, readModelWeights, readPeftAdapter, type HostTensor } from '@hindcast/language-model';
+import { loraTuning, manifest, SEED_MODEL, seedModel, uuid } from './testing/fixtures';
 import type { TrainingState } from './core/train-step';
-import { VersionStore, type PolicyFiles, type NewManifest } from './version-store';
+import type { Tuning } from './core/tuning';
+import type { PolicyFiles } from './version-files';
+import { VersionStore, type NewManifest } from './version-store';
 
 let shape: PolicyFiles;
 let folder: string;
@@ -22,12 +35,12 @@ async function reopen(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
 }
 
 const record = { v: 1 as const, version: 1, weights: { rl: 1, opd: 1 }, samples: [] };
-const newManifest = (version: number, state: TrainingState): NewManifest => ({
+const newManifest = (version: number, state: TrainingState, tuning: Tuning = loraTuning()): NewManifest => ({
   version,
   parent: version - 1,
   at: 1,
   turnIds: [uuid(version)],
-  hyperparameters: {},
+  hyperparameters: { tuning },
   metrics: {},
   progress: state.progress,
 });
@@ -44,12 +57,12 @@ async function commit(store: VersionStore, version: number): Promise<TrainingSta
     optimizer: { ...state.optimizer, step: version },
     progress: { ...state.progress, rewardBaseline: version },
   };
-  await store.commit(newManifest(version, moved), moved, record);
+  await store.commit(newManifest(version, moved, store.tuning), moved, record);
   return moved;
 }
 
 beforeAll(async () => {
-  shape = { config: (await seedModel()).config, baseModel: 'seed', tuning: loraTuning(), seed: 0 };
+  shape = { config: (await seedModel()).config, baseModel: SEED_MODEL, tuning: loraTuning(), seed: 0 };
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hindcast-store-'));
@@ -58,6 +71,34 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Jest compares arrays number by number, which takes minutes for a model. */
+function expectSame(found: ReadonlyMap<string, HostTensor>, expected: ReadonlyMap<string, HostTensor>): void {
+  expect([...found.keys()].sort()).toEqual([...expected.keys()].sort());
+  const different = [...found].filter(([name, { shape: size, data }]) => {
+    const other = expected.get(name)!;
+    return String(size) !== String(other.shape) || Buffer.compare(bytesOf(data), bytesOf(other.data)) !== 0;
+  });
+  expect(different.map(([name]) => name)).toEqual([]);
+}
+
+function expectSameState(found: TrainingState, expected: TrainingState): void {
+  expectSame(found.weights, expected.weights);
+  expect(found.progress).toEqual(expected.progress);
+  expect(found.optimizer.step).toBe(expected.optimizer.step);
+  for (const kind of ['first', 'second'] as const)
+    for (const [name, values] of expected.optimizer[kind])
+      expect(Buffer.compare(bytesOf(found.optimizer[kind].get(name)!), bytesOf(values))).toBe(0);
+}
+
+const bytesOf = (data: Float32Array | Int32Array): Uint8Array =>
+  new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+function flipByte(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(path, bytes);
+}
 
 describe('VersionStore', () => {
   it('begins at version 0, with an adapter that changes nothing', async () => {
@@ -122,17 +163,36 @@ describe('VersionStore', () => {
     expect((await reopen()).nextVersion).toBe(8);
   });
 
-  it('refuses weights that are not those that were committed', async () => {
+  it('hands out the state of the newest version as it was committed, and reads it when it is asked for again', async () => {
     const store = await open();
-    await commit(store, 1);
-    writeFileSync(join(store.folderOf(1), 'optimizer.safetensors'), 'something else');
-    await expect(store.stateOf(1)).rejects.toThrow(/optimizer.safetensors is not the file that was committed/);
+    const state = await commit(store, 1);
+    const first = await store.stateOf(1);
+    const again = await store.stateOf(1);
+    expect([first.weights, first.optimizer]).toEqual([state.weights, state.optimizer]);
+    expect(again.weights).toEqual(first.weights);
+    // A step may change what it was given.
+    expect([...again.weights.values()][0]!.data.buffer).not.toBe([...first.weights.values()][0]!.data.buffer);
   });
 
-  it('refuses to go on with another rank', async () => {
-    await commit(await open(), 1);
+  it.each([
+    { change: { rank: 4 }, settings: 'LORA_RANK=2' },
+    { change: { alpha: 8 }, settings: 'LORA_ALPHA=4' },
+    { change: { targets: ['q_proj'] as const }, settings: /LORA_TARGETS=q_proj,k_proj,v_proj,/ },
+    { change: { isRankStabilised: true }, settings: 'LORA_RANK_STABILISED=0' },
+  ])('refuses to go on with $change, and says what to set', async ({ change, settings }) => {
+    const store = await open();
+    await commit(store, 1);
+    await store.settle(1, 'published', null, {});
+    await expect(reopen({ tuning: loraTuning(change) })).rejects.toThrow(settings);
+    await reopen({ tuning: loraTuning({ dropout: 0.5 }) });
+  });
+
+  it('refuses an adapter of another rank whose manifest does not say how it was trained', async () => {
+    const store = await open();
+    const state = await store.stateOf(0);
+    await store.commit({ ...newManifest(1, state), hyperparameters: {} }, state, record);
     await expect((await reopen({ tuning: loraTuning({ rank: 4 }) })).stateOf(1)).rejects.toThrow(
-      /rank 2 and alpha 4, LORA_RANK and LORA_ALPHA say 4/,
+      'v000001 needs LORA_RANK=2 LORA_ALPHA=4',
     );
   });
 
@@ -142,32 +202,149 @@ describe('VersionStore', () => {
     { path: 'v000001/manifest.json', text: null },
     { path: 'numbering.json', text: '' },
     { path: 'numbering.json', text: '{"v":1,"above":-1}' },
+    { path: 'next-batch.json', text: '{"v' },
   ])('refuses a folder whose $path holds $text, names it, and lets go of the lock', async ({ path, text }) => {
     mkdirSync(join(folder, 'v000001'));
+    writeFileSync(join(folder, 'v000001/manifest.json'), JSON.stringify(manifest()));
     if (text !== null) writeFileSync(join(folder, path), text);
-    await expect(open()).rejects.toThrow(`${join(folder, path)} is ${text === null ? 'missing' : 'damaged'}`);
+    else rmSync(join(folder, path));
+    const error = await open().catch((refusal: unknown) => refusal as HindcastError);
+    expect(error).toMatchObject({ code: 'policy-damaged' });
+    expect((error as Error).message).toContain(`${join(folder, path)} is ${text === null ? 'missing' : 'damaged'}`);
+    expect((error as Error).message).toMatch(/Restore it from a backup|Remove it/);
     rmSync(join(folder, 'v000001'), { recursive: true });
     rmSync(join(folder, 'numbering.json'), { force: true });
+    rmSync(join(folder, 'next-batch.json'), { force: true });
     await open();
   });
 
-  it('names a batch to rebuild that is damaged', async () => {
+  it('refuses a copy of a version under another number: its turns would be trained twice', async () => {
     const store = await open();
-    writeFileSync(join(folder, 'next-batch.json'), '{"v');
-    await expect(store.nextBatch()).rejects.toThrow(`${join(folder, 'next-batch.json')} is damaged`);
+    await commit(store, 1);
+    cpSync(store.folderOf(1), join(folder, 'v000002'), { recursive: true });
+    await expect(reopen()).rejects.toThrow('v000002/manifest.json is damaged: it is of version 1');
   });
 
-  it('deletes old weights, never a manifest or the record of a step', async () => {
+  it('deletes old weights, never a manifest, the record of a step, or what somebody else put there', async () => {
     const store = await open();
     for (let version = 1; version <= 4; version++) {
       await commit(store, version);
       await store.settle(version, 'published', null, {});
     }
+    writeFileSync(join(store.folderOf(1), 'notes.txt'), 'the first one');
     await store.cleanUp(3);
-    expect(readdirSync(store.folderOf(1)).sort()).toEqual(['manifest.json', 'step.json']);
+    expect(readdirSync(store.folderOf(1)).sort()).toEqual(['manifest.json', 'notes.txt', 'step.json']);
     expect(await store.hasWeights(1)).toBe(false);
     expect(await store.hasWeights(2)).toBe(true);
     expect((await reopen()).all()).toHaveLength(4);
+  });
+
+  it('has no temporary file, no open file and no more weights than it keeps after a hundred versions', async () => {
+    const store = await open();
+    const openFiles = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+    const state = await store.stateOf(0);
+    const before = openFiles();
+    for (let version = 1; version <= 100; version++) {
+      await store.writeNextBatch({ v: 1, version, turnIds: [uuid(version)] });
+      await store.commit(newManifest(version, state), state, record);
+      await store.clearNextBatch();
+      await store.settle(version, 'published', null, {});
+      await store.cleanUp(3);
+    }
+    expect(openFiles()).toBe(before);
+    const names = readdirSync(folder, { recursive: true }).map(String);
+    expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    const count = (file: string): number => names.filter((name) => name.endsWith(file)).length;
+    expect([count('manifest.json'), count('step.json')]).toEqual([100, 100]);
+    expect([count('adapter_model.safetensors'), count('optimizer.safetensors')]).toEqual([3, 3]);
+    expect(readdirSync(folder)).toHaveLength(101);
+  });
+});
+
+describe('damage', () => {
+  const file = (...path: string[]): string => join(folder, 'v000001', ...path);
+  it.each([
+    {
+      damage: () => writeFileSync(file('adapter_model.safetensors'), 'something else'),
+      error: 'adapter_model.safetensors is not the file that was committed',
+    },
+    {
+      damage: () => flipByte(file('optimizer/optimizer.safetensors')),
+      error: 'optimizer/optimizer.safetensors is not the file that was committed',
+    },
+    { damage: () => rmSync(file('adapter_config.json')), error: 'adapter_config.json is missing' },
+    { damage: () => rmSync(file('optimizer'), { recursive: true }), error: 'optimizer.safetensors is missing' },
+    {
+      damage: () => writeFileSync(file('adapter_model.bin'), ''),
+      error: 'adapter_model.bin was not committed, and an engine would load it',
+    },
+  ])('is found and named: $error', async ({ damage, error }) => {
+    await commit(await open(), 1);
+    damage();
+    const store = await reopen();
+    expect(await store.damageOf(1)).toContain(error);
+    await expect(store.stateOf(1)).rejects.toMatchObject({ code: 'policy-damaged' });
+    await expect(store.weightsOf(1)).rejects.toThrow(error);
+    expect(store.trainedIn(uuid(1))).toBe(1);
+  });
+
+  it.each(['notes.txt', 'step.json'])('is none in what nothing depends on: %s', async (name) => {
+    await commit(await open(), 1);
+    writeFileSync(file(name), 'by hand');
+    expect(await (await reopen()).damageOf(1)).toBeNull();
+  });
+});
+
+describe('full tuning', () => {
+  const full: PolicyFiles['tuning'] = { kind: 'full' };
+
+  it('begins with the base model, and keeps a model directory that loads as it is', async () => {
+    const store = await open({ tuning: full });
+    const { config, baseWeights } = await seedModel();
+    const base = await store.stateOf(0);
+    expectSame(base.weights, baseWeights);
+    expect(store.folderOf(0)).toBe(resolve(SEED_MODEL));
+    const state = await commit(store, 1);
+    const model = store.folderOf(1);
+    expect(readdirSync(model).sort()).toEqual([
+      'config.json',
+      'manifest.json',
+      'model.safetensors',
+      'optimizer',
+      'step.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+    expect(readFileSync(join(model, 'config.json'))).toEqual(readFileSync(join(SEED_MODEL, 'config.json')));
+    expect(await readModelConfig(model)).toEqual(config);
+    expectSame(await readModelWeights(model, config), state.weights);
+    const reopened = await reopen({ tuning: full });
+    const again = await reopened.stateOf(1);
+    expectSameState(again, state);
+    expect([...again.weights.keys()]).toEqual([...base.weights.keys()]);
+    expect(await reopened.hasWeights(1)).toBe(true);
+  });
+
+  it('cuts weights and moments into several files beyond a size', async () => {
+    const shape = { tuning: full, maxShardBytes: 1e6 };
+    const state = await commit(await open(shape), 1);
+    const names = readdirSync(join(folder, 'v000001'), { recursive: true }).map(String);
+    expect(names).toContain('model.safetensors.index.json');
+    expect(names).toContain('model-00001-of-00003.safetensors');
+    expect(names.filter((name) => name.startsWith('optimizer/optimizer-')).length).toBeGreaterThan(4);
+    expectSameState(await (await reopen(shape)).stateOf(1), state);
+  });
+
+  it('and LoRA do not go on from each other', async () => {
+    await commit(await open({ tuning: full }), 1);
+    await expect(reopen()).rejects.toThrow('set TUNING=full to go on from it');
+  });
+});
+
+describe('room on the disk', () => {
+  it('is asked for before a version is written', async () => {
+    const store = await open({ tuning: loraTuning({ rank: 1e9 }) });
+    await expect(store.assertRoom()).rejects.toMatchObject({ code: 'disk-full', retry: true });
   });
 });
 

@@ -1,46 +1,33 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readdir, readFile, mkdir, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
-import {
-  initLora,
-  readPeftAdapter,
-  readSafetensors,
-  readSafetensorsHeader,
-  writeAtomically,
-  writePeftAdapter,
-  writeSafetensors,
-  type HostTensor,
-  type LlamaConfig,
-} from '@hindcast/language-model';
+import { writeAtomically } from '@hindcast/language-model';
 import { crashPoint } from '@hindcast/platform';
-import { z } from 'zod';
-import { initialAdamState, type AdamState } from './core/adam';
+import { initialAdamState } from './core/adam';
 import { NextBatch } from './core/batch-plan';
 import { deletableVersions, Manifest, nextVersion, publishedVersion, versionFolder } from './core/manifest';
 import { INITIAL_PROGRESS, type Progress } from './core/progress';
 import type { StepRecord } from './core/step-record';
 import type { TrainingState } from './core/train-step';
-import type { LoraTuning, TrainedWeights } from './core/tuning';
-import { flushFolder, readJsonIfPresent } from './durable-file';
+import type { TrainedWeights, Tuning } from './core/tuning';
+import { settingsToGoOn } from './core/tuning-match';
+import { asDiskFull, assertRoom } from './disk-room';
+import { flushFolder } from './durable-file';
+import { damageOf, folderChecksums } from './folder-checksums';
+import { readOptimizer, writeOptimizer } from './optimizer-files';
+import {
+  MANIFEST,
+  NEXT_BATCH,
+  NUMBERING,
+  STEP,
+  readFloor,
+  readManifests,
+  readNextBatch,
+  removeLeftovers,
+} from './policy-folder';
 import { PolicyLock } from './policy-lock';
-
-const MANIFEST = 'manifest.json';
-const OPTIMIZER = 'optimizer.safetensors';
-const STEP = 'step.json';
-const NEXT_BATCH = 'next-batch.json';
-const NUMBERING = 'numbering.json';
-
-const Numbering = z.strictObject({ v: z.literal(1), above: z.int().nonnegative() });
-
-export interface PolicyFiles {
-  readonly config: LlamaConfig;
-  /** Name or path of the base model, for the adapter's own files. */
-  readonly baseModel: string;
-  readonly tuning: LoraTuning;
-  /** Seed of the first adapter's A. */
-  readonly seed: number;
-}
+import { arraysOf, initialWeights, readWeights, versionBytes, writeWeights, type PolicyFiles } from './version-files';
 
 /** What is known of a version before it has checksums and a place. */
 export type NewManifest = Omit<Manifest, 'v' | 'state' | 'reason' | 'checksums'>;
@@ -54,19 +41,25 @@ export class VersionStore {
   private readonly trained = new Map<string, number>();
   /** Versions are numbered above it. */
   private floor = 0;
+  /** What the newest version was committed with, so that the next step need not read it. */
+  private newest: { readonly version: number; readonly state: TrainingState } | null = null;
 
   private constructor(
     readonly folder: string,
-    private readonly shape: PolicyFiles,
+    private readonly files: PolicyFiles,
     private readonly lock: PolicyLock,
   ) {}
 
-  /** Takes the folder's lock and reads every manifest. */
-  static async open(folder: string, shape: PolicyFiles): Promise<VersionStore> {
+  /**
+   * Takes the folder's lock and reads every manifest.
+   *
+   * @throws HindcastError `policy-damaged` when it cannot be known which turns were trained, `config-invalid` for another tuning
+   */
+  static async open(folder: string, files: PolicyFiles): Promise<VersionStore> {
     const path = resolve(folder);
     await mkdir(path, { recursive: true });
     const lock = await PolicyLock.acquire(path);
-    const store = new VersionStore(path, shape, lock);
+    const store = new VersionStore(path, files, lock);
     try {
       await store.load();
     } catch (error) {
@@ -78,6 +71,10 @@ export class VersionStore {
 
   async close(): Promise<void> {
     await this.lock.release();
+  }
+
+  get tuning(): Tuning {
+    return this.files.tuning;
   }
 
   /** All manifests, oldest first. */
@@ -118,59 +115,65 @@ export class VersionStore {
     return true;
   }
 
+  /** What an engine loads: a PEFT adapter, or with full tuning a model directory. Version 0 is the base model's directory. */
   folderOf(version: number): string {
-    return join(this.folder, versionFolder(version));
+    return version === 0 ? resolve(this.files.baseModel) : join(this.folder, versionFolder(version));
   }
 
-  /** Version 0 is the base model: a fresh adapter that changes nothing, and an empty optimizer. */
+  /**
+   * What a step starts from; the caller's to keep and to change. Version 0 is the base model: a fresh adapter that changes nothing, or
+   * its own weights, and an empty optimizer. Takes weights and moments once in memory.
+   *
+   * @throws HindcastError `policy-damaged` when the files are not those that were committed
+   */
   async stateOf(version: number): Promise<TrainingState> {
     const progress = this.progress();
+    const known = this.newest;
+    this.newest = null;
+    if (known?.version === version) return { ...known.state, progress };
     if (version === 0) {
-      const { config, tuning, seed } = this.shape;
-      const { rank, alpha, targets } = tuning;
-      const weights = floatTensors(initLora(config, { rank, alpha, targetModules: targets, seed }));
+      const weights = await initialWeights(this.files);
       return { weights, optimizer: initialAdamState(arraysOf(weights)), progress };
     }
+    await this.assertSound(version);
     const folder = this.folderOf(version);
-    await this.verify(version);
-    const { tensors, rank, alpha } = await readPeftAdapter(folder, this.shape.config);
-    const { tuning } = this.shape;
-    if (rank !== tuning.rank || alpha !== tuning.alpha) {
-      throw new HindcastError(
-        'config-invalid',
-        `${folder} has rank ${rank} and alpha ${alpha}, LORA_RANK and LORA_ALPHA say ${tuning.rank} and ${tuning.alpha}`,
-      );
-    }
-    return { weights: floatTensors(tensors), optimizer: await readOptimizer(join(folder, OPTIMIZER)), progress };
+    const weights = await readWeights(folder, this.files);
+    return { weights, optimizer: await readOptimizer(folder, weights), progress };
   }
 
   /** A version's trained weights, for scoring. */
   async weightsOf(version: number): Promise<TrainedWeights> {
-    return (await this.stateOf(version)).weights;
+    if (this.newest?.version === version) return this.newest.state.weights;
+    if (version === 0) return await initialWeights(this.files);
+    await this.assertSound(version);
+    return await readWeights(this.folderOf(version), this.files);
   }
 
-  /** Writes a version and puts it in place by one rename. Its turns are trained from that moment on. */
+  /** @throws HindcastError `disk-full` when the next version has no room */
+  async assertRoom(): Promise<void> {
+    await assertRoom(this.folder, versionBytes(this.files));
+  }
+
+  /**
+   * Writes a version and puts it in place by one rename. Its turns are trained from that moment on.
+   *
+   * @throws HindcastError `disk-full` when it has no room; then nothing of it is left
+   */
   async commit(manifest: NewManifest, state: TrainingState, record: StepRecord): Promise<Manifest> {
     const { version } = manifest;
+    await this.assertRoom();
     const folder = join(this.folder, `.${versionFolder(version)}.${randomUUID()}.tmp`);
-    await mkdir(folder);
-    await writePeftAdapter(folder, {
-      rank: this.shape.tuning.rank,
-      alpha: this.shape.tuning.alpha,
-      baseModel: this.shape.baseModel,
-      targetModules: this.shape.tuning.targets,
-      tensors: state.weights,
-    });
-    await writeOptimizer(join(folder, OPTIMIZER), state);
-    await writeAtomically(join(folder, STEP), JSON.stringify(record));
-    const checksums: Record<string, string> = {};
-    for (const name of (await readdir(folder)).sort()) checksums[name] = await sha256(join(folder, name));
-    const complete = Manifest.parse({ ...manifest, v: 1, state: 'committed', reason: null, checksums });
-    await writeAtomically(join(folder, MANIFEST), manifestText(complete));
-    await flushFolder(folder);
+    let complete: Manifest;
+    try {
+      complete = await this.write(folder, manifest, state, record);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw asDiskFull(this.folder, error);
+    }
     await rename(folder, this.folderOf(version));
     crashPoint('after-rename');
     this.remember(complete);
+    this.newest = { version, state };
     await flushFolder(this.folder);
     return complete;
   }
@@ -178,7 +181,7 @@ export class VersionStore {
   /** Records what became of a version. */
   async settle(
     version: number,
-    state: 'published' | 'refused',
+    state: Exclude<Manifest['state'], 'committed'>,
     reason: string | null,
     metrics: Manifest['metrics'],
   ): Promise<Manifest> {
@@ -191,7 +194,7 @@ export class VersionStore {
 
   /** The batch that a step was begun with before a crash; `null` when none is open. */
   async nextBatch(): Promise<NextBatch | null> {
-    const batch = await readJsonIfPresent(join(this.folder, NEXT_BATCH), NextBatch);
+    const batch = await readNextBatch(this.folder);
     return batch?.turnIds.some((turnId) => this.trained.has(turnId)) ? null : batch;
   }
 
@@ -203,32 +206,72 @@ export class VersionStore {
     await rm(join(this.folder, NEXT_BATCH), { force: true });
   }
 
-  /** Deletes the weights of old versions. Manifests and records of steps stay. */
+  /** Deletes the weights of old versions. Manifests, records of steps and what others put there stay. */
   async cleanUp(keep: number): Promise<void> {
     for (const version of deletableVersions(this.all(), keep)) {
       const folder = this.folderOf(version);
-      for (const name of await readdir(folder)) {
-        if (name !== MANIFEST && name !== STEP) await rm(join(folder, name), { force: true });
-      }
+      const names = Object.keys(this.get(version).checksums).filter((name) => name !== STEP);
+      for (const name of names) await rm(join(folder, name), { force: true });
+      // Empty now, unless somebody put something there.
+      for (const part of new Set(names.filter((name) => name.includes('/')).map((name) => name.split('/')[0]!)))
+        await rmdir(join(folder, part)).catch(() => undefined);
     }
   }
 
   /** Whether a version's weights are still there. */
   async hasWeights(version: number): Promise<boolean> {
-    return (await readdir(this.folderOf(version))).includes('adapter_model.safetensors');
+    const names = Object.keys(this.get(version).checksums).filter((name) => name !== STEP);
+    const found = await Promise.all(
+      names.map((name) =>
+        access(join(this.folderOf(version), name)).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    );
+    return found.every((isThere) => isThere);
+  }
+
+  /** What is wrong with a version's files, or `null`. Reads all of them. */
+  async damageOf(version: number): Promise<string | null> {
+    return version === 0 ? null : await damageOf(this.folderOf(version), this.get(version).checksums, [STEP]);
+  }
+
+  private async assertSound(version: number): Promise<void> {
+    const damage = await this.damageOf(version);
+    if (damage !== null) throw new HindcastError('policy-damaged', `version ${version}: ${damage}`);
+  }
+
+  private async write(
+    folder: string,
+    manifest: NewManifest,
+    state: TrainingState,
+    record: StepRecord,
+  ): Promise<Manifest> {
+    await mkdir(folder);
+    await writeWeights(folder, state.weights, this.files);
+    await writeOptimizer(folder, state.weights, state.optimizer, this.files.maxShardBytes);
+    await writeAtomically(join(folder, STEP), JSON.stringify(record));
+    const checksums = await folderChecksums(folder);
+    const complete = Manifest.parse({ ...manifest, v: 1, state: 'committed', reason: null, checksums });
+    await writeAtomically(join(folder, MANIFEST), manifestText(complete));
+    await flushFolder(folder);
+    return complete;
   }
 
   private async load(): Promise<void> {
-    this.floor = (await readJsonIfPresent(join(this.folder, NUMBERING), Numbering))?.above ?? 0;
-    for (const name of await readdir(this.folder)) {
-      // A version that was being written when the process died was never there.
-      if (/^\.v\d+\..*\.tmp$/.test(name)) await rm(join(this.folder, name), { recursive: true, force: true });
-      if (!/^v\d{6,}$/.test(name)) continue;
-      const path = join(this.folder, name, MANIFEST);
-      const manifest = await readJsonIfPresent(path, Manifest);
-      if (!manifest)
-        throw new RangeError(`${path} is missing: its version cannot be left out, for its turns were trained`);
-      this.remember(manifest);
+    await removeLeftovers(this.folder);
+    this.floor = await readFloor(this.folder);
+    for (const manifest of await readManifests(this.folder)) this.remember(manifest);
+    await readNextBatch(this.folder);
+    for (const { version, state, hyperparameters } of this.all()) {
+      if (version !== this.servedVersion && state !== 'committed') continue;
+      const settings = settingsToGoOn(hyperparameters, this.tuning);
+      if (settings === null) continue;
+      throw new HindcastError(
+        'config-invalid',
+        `${this.folderOf(version)} was trained otherwise; set ${settings} to go on from it, or another POLICY_DIR to begin anew`,
+      );
     }
   }
 
@@ -241,55 +284,6 @@ export class VersionStore {
   private progress(): Progress {
     return this.all().at(-1)?.progress ?? INITIAL_PROGRESS;
   }
-
-  private async verify(version: number): Promise<void> {
-    for (const [name, expected] of Object.entries(this.get(version).checksums)) {
-      if (name === STEP) continue;
-      const path = join(this.folderOf(version), name);
-      if ((await sha256(path)) !== expected) throw new RangeError(`${path} is not the file that was committed`);
-    }
-  }
-}
-
-async function writeOptimizer(path: string, { weights, optimizer }: TrainingState): Promise<void> {
-  const tensors = new Map<string, HostTensor>();
-  for (const [name, { shape }] of weights) {
-    tensors.set(`first.${name}`, { dtype: 'float32', shape, data: optimizer.first.get(name)! });
-    tensors.set(`second.${name}`, { dtype: 'float32', shape, data: optimizer.second.get(name)! });
-  }
-  await writeSafetensors(path, tensors, { step: String(optimizer.step) });
-}
-
-async function readOptimizer(path: string): Promise<AdamState> {
-  const step = Number((await readSafetensorsHeader(path)).metadata['step']);
-  if (!Number.isInteger(step)) throw new RangeError(`${path} does not say its step`);
-  const tensors = arraysOf(floatTensors(await readSafetensors(path)));
-  const moments = (prefix: string): ReadonlyMap<string, Float32Array> =>
-    new Map(
-      [...tensors]
-        .filter(([name]) => name.startsWith(prefix))
-        .map(([name, values]) => [name.slice(prefix.length), values]),
-    );
-  return { step, first: moments('first.'), second: moments('second.') };
-}
-
-function floatTensors(tensors: ReadonlyMap<string, HostTensor>): TrainedWeights {
-  return new Map(
-    [...tensors].map(([name, tensor]) => {
-      if (tensor.dtype !== 'float32') throw new RangeError(`${name} is ${tensor.dtype}, not float32`);
-      return [name, tensor];
-    }),
-  );
-}
-
-function arraysOf(tensors: TrainedWeights): ReadonlyMap<string, Float32Array> {
-  return new Map([...tensors].map(([name, { data }]) => [name, data]));
 }
 
 const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
-
-async function sha256(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
-}
