@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNKNOWN_WEIGHTS } from './core/weights-label';
 import { EngineHttp, EngineRefusal } from './engine-http';
 
 const SglangInfo = z.looseObject({ weight_version: z.string().nullish() });
@@ -6,9 +7,6 @@ const SglangUpdate = z.looseObject({ success: z.boolean(), message: z.string().n
 const VllmInfo = z.looseObject({ weight_version: z.union([z.string(), z.number()]).nullish() });
 const VllmPaused = z.looseObject({ is_paused: z.boolean() });
 const VllmFlush = z.looseObject({ success: z.literal(false) });
-
-/** Label of an engine whose weights nobody can vouch for. */
-const UNKNOWN = 'hindcast-unknown';
 
 /** The only weights that an engine has, where they have no name of their own: what they are labelled, and how they are replaced. */
 export interface EngineWeights {
@@ -47,7 +45,7 @@ export class SglangWeights implements EngineWeights {
       const { success, message } = this.http.parse(SglangUpdate, reply);
       if (!success) throw new EngineRefusal(message ?? 'the engine kept its old weights', null);
     } catch (error) {
-      const body = { new_version: UNKNOWN, abort_all_requests: false };
+      const body = { new_version: UNKNOWN_WEIGHTS, abort_all_requests: false };
       await this.http.call('POST', `${root}/update_weight_version`, body).catch(() => undefined);
       throw error;
     }
@@ -67,7 +65,7 @@ export class VllmWeights implements EngineWeights {
   async label(): Promise<string | null> {
     // Whoever paused it may have died in the middle of an update.
     const { is_paused: isPaused } = this.http.parse(VllmPaused, await this.get('is_paused'));
-    if (isPaused) return null;
+    if (isPaused) return UNKNOWN_WEIGHTS;
     const { weight_version: label } = this.http.parse(VllmInfo, await this.get('weight_info'));
     return label === null || label === undefined ? null : String(label);
   }
@@ -86,7 +84,7 @@ export class VllmWeights implements EngineWeights {
         throw new EngineRefusal('the engine did not empty its prefix cache', null);
       await this.post('update_weight_version', { new_version: label });
     } catch (error) {
-      await this.post('update_weight_version', { new_version: UNKNOWN }).catch(() => undefined);
+      await this.post('update_weight_version', { new_version: UNKNOWN_WEIGHTS }).catch(() => undefined);
       throw error;
     }
     await this.post('resume', {});

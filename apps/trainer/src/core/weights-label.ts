@@ -1,5 +1,8 @@
 import { adapterName, versionOfAdapter } from './manifest';
 
+/** Label of weights that nobody can vouch for: an update of them failed halfway, or has not ended. */
+export const UNKNOWN_WEIGHTS = 'hindcast-unknown';
+
 /**
  * What an engine's only weights are labelled with. Each update gets a label of its own, so that an answer that began before two updates
  * is not taken for one that no update touched.
@@ -21,8 +24,5 @@ export function labelledVersion(label: string | null): number | null {
 export function isVersion(label: string | null, version: number): boolean {
   const labelled = labelledVersion(label);
   if (labelled !== null) return labelled === version;
-  return version === 0 && !isLost(label);
+  return version === 0 && label !== UNKNOWN_WEIGHTS;
 }
-
-/** After an update that failed halfway the weights are neither the old ones nor the new. */
-const isLost = (label: string | null): boolean => label === 'hindcast-unknown';

@@ -27,6 +27,8 @@ export class FakeEngine {
   samples = 0;
   /** Status that a load or an update is answered with instead, or `null`. */
   loadStatus: number | null = null;
+  /** Loads and updates that fail before one succeeds again. */
+  failures = 0;
   /** A load waits for this before it is answered. */
   loadGate: Promise<void> = Promise.resolve();
   /** Loads that were asked for. */
@@ -193,13 +195,17 @@ export class FakeEngine {
   private async load(name: string, path: string, file: 'adapter' | 'model'): Promise<Reply> {
     this.loadRequests++;
     await this.loadGate;
-    if (this.loadStatus !== null) return error(this.loadStatus, 'this load was told to fail');
+    if (this.fails()) return error(this.loadStatus ?? 500, 'this load was told to fail');
     if (this.adapters.has(name)) return error(400, `The lora adapter '${name}' has already been loaded.`);
     const isThere = file === 'adapter' ? existsSync(join(path, 'adapter_model.safetensors')) : isModel(path);
     if (!isThere) return error(404, `No adapter found for ${path}`);
     this.adapters.set(name, path);
     this.loads.push(name);
     return { status: 200, body: `Success: LoRA adapter '${name}' added successfully.` };
+  }
+
+  private fails(): boolean {
+    return this.loadStatus !== null || this.failures-- > 0;
   }
 
   private unload(name: string): Reply {
@@ -211,7 +217,7 @@ export class FakeEngine {
   private async update(path: string): Promise<Reply | null> {
     this.loadRequests++;
     await this.loadGate;
-    if (this.loadStatus !== null) return error(this.loadStatus, 'this update was told to fail');
+    if (this.fails()) return error(this.loadStatus ?? 500, 'this update was told to fail');
     this.weights.path = path;
     this.loads.push(path);
     return null;
