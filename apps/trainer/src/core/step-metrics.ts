@@ -2,6 +2,7 @@ import type { SignalWeights } from '@hindcast/advantage';
 import { sampleAdvantages, type AdvantageOptions } from './advantages';
 import type { Hyperparameters } from './hyperparameters';
 import { microBatches } from './micro-batches';
+import { miniBatches } from './optimisation';
 import type { BatchGradients } from './policy-model';
 import { spreadOf } from './signal-balance';
 import { inputLength, stalenessOf, type TrainingSample } from './training-sample';
@@ -15,7 +16,7 @@ export interface StepFacts {
   readonly oldLogProbs: readonly ArrayLike<number>[];
   readonly weights: SignalWeights;
   readonly advantageOptions: AdvantageOptions;
-  readonly hyper: Pick<Hyperparameters, 'loss' | 'tokenBudget'>;
+  readonly hyper: Pick<Hyperparameters, 'loss' | 'tokenBudget' | 'miniBatches'>;
   readonly learningRate: number;
   /** Before clipping. */
   readonly gradNorm: number;
@@ -91,7 +92,10 @@ function batchMetrics({ samples, hyper, servedVersion }: StepFacts): Record<stri
   const responses = samples.map(({ responseIds }) => responseIds.length);
   const ofCase = (name: TrainingSample['case']): number => samples.filter((sample) => sample.case === name).length;
   const positions = samples.map(inputLength);
-  const padded = microBatches(positions, hyper.tokenBudget).map(({ rows, length }) => rows * length);
+  const padded = miniBatches(samples.length, hyper.miniBatches)
+    .map((indices) => indices.map((i) => positions[i]!))
+    .flatMap((lengths) => microBatches(lengths, hyper.tokenBudget))
+    .map(({ rows, length }) => rows * length);
   return {
     staleness_mean: mean(staleness),
     staleness_max: largest(staleness),
