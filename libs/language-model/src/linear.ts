@@ -38,7 +38,50 @@ export function linear(
   return tf.add(out, up);
 }
 
-/** x / √(mean(x²) + ε) · gain over the last axis (Zhang & Sennrich 2019, arXiv:1910.07467). */
+/**
+ * x / √(mean(x²) + ε) · gain over the last axis (Zhang & Sennrich 2019, arXiv:1910.07467). With u = x r and r = 1 / √(mean(x²) + ε),
+ *
+ *   ∂x = r (g − u mean(g u)), g = dy · gain        ∂gain = Σ dy u
+ *
+ * Its own gradient has half of the operations that the derivative of each operation would have.
+ */
 export function rmsNorm<T extends tf.Tensor>(x: T, gain: tf.Tensor, epsilon: number): T {
-  return tf.mul(tf.mul(x, tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon))), gain) as T;
+  const operation = tf.customGrad((...all) => {
+    const [input, factor, save] = all as unknown as [tf.Tensor, tf.Tensor, tf.GradSaveFunc];
+    const inverse = tf.rsqrt(tf.add(tf.mean(tf.square(input), -1, true), epsilon));
+    const unit = tf.mul(input, inverse);
+    save([unit, inverse, factor]);
+    return { value: tf.mul(unit, factor), gradFunc: (dy, saved) => rmsNormGradients(dy as tf.Tensor, saved) };
+  });
+  return operation(x, gain) as T;
+}
+
+function rmsNormGradients(dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] {
+  const [unit, inverse, gain] = saved as [tf.Tensor, tf.Tensor, tf.Tensor];
+  const weighted = tf.mul(dy, gain);
+  const along = tf.mean(tf.mul(weighted, unit), -1, true);
+  const outer = Array.from({ length: dy.rank - 1 }, (_, axis) => axis);
+  return [tf.mul(tf.sub(weighted, tf.mul(unit, along)), inverse), tf.sum(tf.mul(dy, unit), outer)];
+}
+
+/**
+ * SwiGLU, silu(gate) · up (Shazeer 2020, arXiv:2002.05202), with its own gradient for the same reason: with s = σ(gate) and
+ * a = gate s, ∂silu = a + s (1 − a).
+ */
+export function swiglu(gate: tf.Tensor2D, up: tf.Tensor2D): tf.Tensor2D {
+  const operation = tf.customGrad((...all) => {
+    const [left, right, save] = all as unknown as [tf.Tensor2D, tf.Tensor2D, tf.GradSaveFunc];
+    const s = tf.sigmoid(left);
+    const a = tf.mul<tf.Tensor2D>(left, s);
+    save([s, a, right]);
+    return {
+      value: tf.mul(a, right),
+      gradFunc: (dy, saved) => {
+        const [sigmoid, silu, factor] = saved as [tf.Tensor, tf.Tensor, tf.Tensor];
+        const slope = tf.add(silu, tf.mul(sigmoid, tf.sub(1, silu)));
+        return [tf.mul(tf.mul(dy as tf.Tensor, factor), slope), tf.mul(dy as tf.Tensor, silu)];
+      },
+    };
+  });
+  return operation(gate, up) as tf.Tensor2D;
 }

@@ -30,10 +30,29 @@ export function rotation(config: LlamaConfig, length: number, first: number, pos
   return { cos: lookUp(cos), sin: lookUp(sin) };
 }
 
-/** Rotates `[B, T, heads, headDim]`: (a, b) ↦ (a·cos − b·sin, b·cos + a·sin), times headDim^(−1/4). */
+/**
+ * Rotates `[B, T, heads, headDim]`: (a, b) ↦ (a·cos − b·sin, b·cos + a·sin), times headDim^(−1/4). Its gradient is the rotation back,
+ * with the same factor.
+ */
 export function rotate(heads: tf.Tensor4D, { cos, sin }: Rotation): tf.Tensor4D {
+  const operation = tf.customGrad((...all) => {
+    const [x, save] = all as unknown as [tf.Tensor4D, tf.GradSaveFunc];
+    save([cos, sin]);
+    return {
+      value: tf.add(tf.mul(x, cos), tf.mul(swapped(x), sin)),
+      gradFunc: (dy, saved) => {
+        const [c, s] = saved as [tf.Tensor, tf.Tensor];
+        return tf.sub(tf.mul(dy, c), tf.mul(swapped(dy as tf.Tensor4D), s));
+      },
+    };
+  });
+  return operation(heads) as tf.Tensor4D;
+}
+
+/** (a, b) ↦ (b, a), by halves of the last axis. */
+function swapped(heads: tf.Tensor4D): tf.Tensor4D {
   const [first, second] = tf.split(heads, 2, -1) as [tf.Tensor4D, tf.Tensor4D];
-  return tf.add(tf.mul(heads, cos), tf.mul(tf.concat([second, first], -1), sin));
+  return tf.concat([second, first], -1);
 }
 
 // The minus sign of −b·sin sits in the first half of the sine table.

@@ -6,6 +6,9 @@ import { forwardHidden, outputMatrix, type ForwardOptions } from './transformer'
 /** Logits are made for at most this many (token, vocabulary entry) pairs at once: 64 MiB of float32. */
 export const LOGIT_CHUNK = 2 ** 24;
 
+/** The same under an output layer that is not trained: fewer and larger products, because less is kept of each. */
+const FIXED_HEAD_CHUNK = 4 * LOGIT_CHUNK;
+
 export interface LogProbOptions extends ForwardOptions {
   /** Other limit than `LOGIT_CHUNK`. */
   readonly logitChunk?: number;
@@ -59,7 +62,7 @@ function statistics(
   const isHeadFixed = options.lora !== undefined;
   const sizes = chunkSizes(
     targets.size,
-    Math.max(1, Math.floor((options.logitChunk ?? LOGIT_CHUNK) / config.vocabSize)),
+    Math.max(1, Math.floor((options.logitChunk ?? (isHeadFixed ? FIXED_HEAD_CHUNK : LOGIT_CHUNK)) / config.vocabSize)),
   );
   if (sizes.length === 1) return headStatistics(hidden, head, targets, { withEntropy, isHeadFixed, recompute: false });
   const hiddenChunks = tf.split(hidden, sizes, 0);
@@ -86,59 +89,113 @@ export function chunkSizes(total: number, limit: number): number[] {
 interface HeadMode {
   readonly withEntropy: boolean;
   readonly isHeadFixed: boolean;
-  /** Keep no logits for the backward pass; make them again there. */
+  /** Keep no log-probs of the whole vocabulary for the backward pass; make them again there. */
   readonly recompute: boolean;
 }
 
+/** Output layer, log-softmax and choice of the target as one operation with its own gradient: `[N, 1]` or `[N, 2]`. */
+function headStatistics(hidden: tf.Tensor2D, head: tf.Tensor2D, targets: tf.Tensor1D, mode: HeadMode): tf.Tensor2D {
+  if (mode.isHeadFixed) return fixedHeadStatistics(hidden, head, targets, mode.withEntropy);
+  const operation = tf.customGrad((...all) => {
+    const [rows, matrix, save] = all as unknown as [tf.Tensor2D, tf.Tensor2D, tf.GradSaveFunc];
+    const logProbs = logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true));
+    save(mode.recompute ? [rows, matrix, targets] : [rows, matrix, targets, logProbs]);
+    const value = chosenAndEntropy(logProbs, targets, mode.withEntropy);
+    return { value, gradFunc: (dy, saved) => headGradients(dy as tf.Tensor2D, saved, mode) };
+  });
+  return operation(hidden, head) as tf.Tensor2D;
+}
+
 /**
- * Output layer, log-softmax and choice of the target as one operation with its own gradient,
+ * With z = x Wᵀ, and dy for log π(a) and dH for the entropy H,
  *
  *   ∂log π(a)/∂z = onehot(a) − π        ∂H/∂z = −π · (log π + H)
  *
- * so that of all `[N, vocabSize]` intermediates at most the shifted logits outlive the forward pass.
+ * The one-hot part is a row of W, and a row for W, so that no one-hot matrix is made: ∂x = dy · W[a] + D W and
+ * ∂W = Σ dy · x at a + Dᵀ x, where D = −π · (dy + (log π + H) · dH).
  */
-function headStatistics(hidden: tf.Tensor2D, head: tf.Tensor2D, targets: tf.Tensor1D, mode: HeadMode): tf.Tensor2D {
-  const operation = (
-    rows: tf.Tensor2D,
-    matrix: tf.Tensor2D,
-    save: tf.GradSaveFunc,
-  ): { value: tf.Tensor2D; gradFunc: (dy: tf.Tensor2D, saved: tf.Tensor[]) => tf.Tensor2D[] } => {
-    const logProbs = logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true));
-    const chosen = tf.sum<tf.Tensor2D>(tf.mul(logProbs, oneHot(targets, matrix)), 1, true);
-    const value = mode.withEntropy ? tf.concat2d([chosen, entropy(logProbs)], 1) : chosen;
-    save(mode.recompute ? [rows, matrix, targets] : [rows, matrix, targets, logProbs]);
-    return { value, gradFunc: (dy, saved) => headGradients(dy, saved, mode) };
-  };
-  if (!mode.isHeadFixed)
-    return tf.customGrad((rows, matrix, save) =>
-      operation(rows as tf.Tensor2D, matrix as tf.Tensor2D, save as tf.GradSaveFunc),
-    )(hidden, head) as tf.Tensor2D;
-  return tf.customGrad((rows, save) => operation(rows as tf.Tensor2D, head, save as unknown as tf.GradSaveFunc))(
-    hidden,
-  ) as tf.Tensor2D;
-}
-
 function headGradients(dy: tf.Tensor2D, saved: tf.Tensor[], mode: HeadMode): tf.Tensor2D[] {
   const [rows, matrix, targets, kept] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor1D, tf.Tensor2D | undefined];
   const logProbs = kept ?? logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true));
   const probabilities = tf.exp(logProbs);
   const [dLogProb, dEntropy] = (mode.withEntropy ? tf.split(dy, 2, 1) : [dy]) as [tf.Tensor2D, tf.Tensor2D?];
-  let dLogits = tf.mul(tf.sub(oneHot(targets, matrix), probabilities), dLogProb) as tf.Tensor2D;
-  if (dEntropy) dLogits = tf.sub(dLogits, tf.mul(tf.mul(probabilities, tf.add(logProbs, entropy(logProbs))), dEntropy));
-  const dRows = tf.matMul<tf.Tensor2D>(dLogits, matrix);
-  return mode.isHeadFixed ? [dRows] : [dRows, tf.matMul<tf.Tensor2D>(dLogits, rows, true)];
+  const scaledRows = tf.mul<tf.Tensor2D>(rows, dLogProb);
+  const toTargets = tf.unsortedSegmentSum<tf.Tensor2D>(scaledRows, targets, matrix.shape[0]);
+  const targetRows = tf.gather(matrix, targets);
+  if (!dEntropy) {
+    // dy is one number per row, so it multiplies [N, hiddenSize] instead of [N, vocabSize].
+    const mean = tf.matMul<tf.Tensor2D>(probabilities, matrix);
+    const dMatrix = tf.sub<tf.Tensor2D>(toTargets, tf.matMul(probabilities, scaledRows, true));
+    return [tf.mul(tf.sub(targetRows, mean), dLogProb), dMatrix];
+  }
+  const pull = tf.mul<tf.Tensor2D>(
+    probabilities,
+    tf.add(tf.mul(tf.add(logProbs, entropy(logProbs)), dEntropy), dLogProb),
+  );
+  return [
+    tf.sub(tf.mul(targetRows, dLogProb), tf.matMul(pull, matrix)),
+    tf.sub(toTargets, tf.matMul(pull, rows, true)),
+  ];
 }
 
+/**
+ * The same under an output layer that is not trained. Its gradient to the rows is linear in dy row by row, so the slopes,
+ *
+ *   ∂log π(a)/∂x = W[a] − π W        ∂H/∂x = −(π · (log π + H)) W
+ *
+ * are made on the way forward, and nothing of `[N, vocabSize]` is kept or made twice.
+ */
+function fixedHeadStatistics(
+  hidden: tf.Tensor2D,
+  head: tf.Tensor2D,
+  targets: tf.Tensor1D,
+  withEntropy: boolean,
+): tf.Tensor2D {
+  const logProbsOf = (rows: tf.Tensor2D): tf.Tensor2D => logSoftmax(tf.matMul<tf.Tensor2D>(rows, head, false, true));
+  if (!isDifferentiating()) return chosenAndEntropy(logProbsOf(hidden), targets, withEntropy);
+  const operation = tf.customGrad((...all) => {
+    const [rows, save] = all as unknown as [tf.Tensor2D, tf.GradSaveFunc];
+    const logProbs = logProbsOf(rows);
+    const probabilities = tf.exp(logProbs);
+    const slopes = [tf.sub<tf.Tensor2D>(tf.gather(head, targets), tf.matMul(probabilities, head))];
+    if (withEntropy) {
+      const weighted = tf.mul<tf.Tensor2D>(probabilities, tf.add(logProbs, entropy(logProbs)));
+      slopes.push(tf.neg(tf.matMul<tf.Tensor2D>(weighted, head)));
+    }
+    save(slopes);
+    return {
+      value: chosenAndEntropy(logProbs, targets, withEntropy),
+      gradFunc: (dy, saved) => {
+        const parts = saved.length === 1 ? [dy] : tf.split(dy, 2, 1);
+        return saved.map((slope, i) => tf.mul(slope, parts[i]!)).reduce((sum, part) => tf.add(sum, part));
+      },
+    };
+  });
+  return operation(hidden) as tf.Tensor2D;
+}
+
+/** Whether what is computed now may be differentiated. Slopes cost a product with the output layer, in vain where they are not. */
+function isDifferentiating(): boolean {
+  return tf.engine().state.gradientDepth > 0;
+}
+
+function chosenAndEntropy(logProbs: tf.Tensor2D, targets: tf.Tensor1D, withEntropy: boolean): tf.Tensor2D {
+  const [rows, vocabulary] = logProbs.shape;
+  const starts = Int32Array.from({ length: rows }, (_, i) => i * vocabulary);
+  const places = tf.add<tf.Tensor1D>(targets, tf.tensor1d(starts, 'int32'));
+  const chosen = tf.reshape<tf.Rank.R2>(tf.gather(tf.reshape(logProbs, [-1]), places), [rows, 1]);
+  return withEntropy ? tf.concat2d([chosen, entropy(logProbs)], 1) : chosen;
+}
+
+/** One operation where the backend has it. */
 export function logSoftmax(z: tf.Tensor2D): tf.Tensor2D {
+  if (tf.getKernel('LogSoftmax', tf.getBackend())) {
+    return tf.engine().runKernel('LogSoftmax', { logits: z }, { axis: -1 }) as tf.Tensor2D;
+  }
   const shifted = tf.sub(z, tf.max(z, 1, true));
   return tf.sub(shifted, tf.log(tf.sum(tf.exp(shifted), 1, true)));
 }
 
 export function entropy(logProbs: tf.Tensor2D): tf.Tensor2D {
   return tf.neg(tf.sum<tf.Tensor2D>(tf.mul(tf.exp(logProbs), logProbs), 1, true));
-}
-
-// Cast, not oneHot's own dtype argument: the wasm backend ignores that one and gives int32.
-function oneHot(targets: tf.Tensor1D, head: tf.Tensor2D): tf.Tensor2D {
-  return tf.cast(tf.oneHot(targets, head.shape[0]), 'float32') as tf.Tensor2D;
 }

@@ -4,9 +4,6 @@ import type { OnnxValue } from '../onnx-graph';
 import { dimAt, type Recorded, type Recording } from '../recording';
 import { assertType, type Kernel, required } from './kernel';
 
-/** Largest one-hot matrix of a segment sum, in elements (64 MiB of float32). Above it, the sum is done in pieces. */
-const MAX_ONE_HOT = 2 ** 24;
-
 /**
  * Negative indices mean "from the end" in ONNX and are out of range in tfjs: they become `outside`, which every operator
  * treats as out of range (Gather fails, OneHot is off).
@@ -87,10 +84,9 @@ function oneHotValue(
 
 /**
  * Sum of the rows of x that have the same segment id: the gradient of gather. Rows with an id outside the segments are
- * dropped. ScatterND(add) would be the obvious operator, but onnxruntime's is wrong on several threads
- * (github.com/microsoft/onnxruntime/issues/18048), so the sum is a product oneHot(ids)ᵀ · x, which is deterministic.
- * With many segments and few rows (an embedding of a large vocabulary) only the ids that occur are summed, and then put
- * in their places; those are distinct, so that scatter has no race. Peak memory is bounded by MAX_ONE_HOT.
+ * dropped: they are added to one more segment, which is cut off. ScatterND(add) would be the obvious operator, but
+ * onnxruntime's is wrong on several threads (github.com/microsoft/onnxruntime/issues/18048). ScatterElements adds one
+ * element after the other, in their order, so that the bits are the same at every run.
  */
 const unsortedSegmentSum: Kernel = (recording, inputs, attrs) => {
   const x = required(inputs, 'x');
@@ -98,56 +94,24 @@ const unsortedSegmentSum: Kernel = (recording, inputs, attrs) => {
   const { numSegments } = attrs as tf.UnsortedSegmentSumAttrs;
   assertType('UnsortedSegmentSum', x, 'float32');
   if (segmentIds.shape.length !== 1) throw new RangeError('segment ids must have one dimension');
-  const rowShape = x.shape.slice(1);
+  const { graph } = recording;
   const count = dimAt(segmentIds.shape, 0);
-  const flat = recording.full(recording.reshape(x, [count, sizeOf(rowShape)]));
-  const ids = recording.full(withoutNegatives(recording, segmentIds, numSegments));
-  const sums =
-    numSegments <= 2 * count
-      ? denseSegments(recording, flat, ids, numSegments, count)
-      : sparseSegments(recording, flat, ids, numSegments, count);
-  return recording.reshape(recording.symbolic(sums, 'float32', [numSegments, sizeOf(rowShape)]), [
-    numSegments,
-    ...rowShape,
-  ]);
+  const width = sizeOf(x.shape.slice(1));
+  const rows = recording.full(recording.reshape(x, [count, width]));
+  const isBeyond = recording.elementwise(
+    'GreaterOrEqual',
+    [segmentIds, recording.scalar(numSegments, 'int32')],
+    'bool',
+  );
+  const outside = recording.scalar(numSegments, 'int32');
+  const ids = withoutNegatives(recording, recording.select(isBeyond, outside, segmentIds), numSegments);
+  const places = graph.op('Expand', [recording.full(recording.reshape(ids, [count, 1])), graph.int64(count, width)]);
+  const zeros = graph.op('ConstantOfShape', [graph.int64(numSegments + 1, width)]);
+  const sums = graph.op('ScatterElements', [zeros, places, rows], { axis: 0, reduction: 'add' });
+  const kept = graph.op('Slice', [sums, graph.int64(0), graph.int64(numSegments), graph.int64(0)]);
+  const shape = [numSegments, ...x.shape.slice(1)];
+  return recording.reshape(recording.symbolic(kept, 'float32', [numSegments, width]), shape);
 };
-
-/** `[rows, D]` sums of x `[count, D]` by ids in 0..rows−1; other ids are dropped. */
-function denseSegments(recording: Recording, x: OnnxValue, ids: OnnxValue, rows: number, count: number): OnnxValue {
-  const { graph } = recording;
-  const step = Math.max(1, Math.floor(MAX_ONE_HOT / Math.max(1, count)));
-  const pieces: OnnxValue[] = [];
-  for (let start = 0; start < rows; start += step) {
-    const depth = Math.min(step, rows - start);
-    const outside = graph.constant(Int32Array.of(depth), []);
-    let local = ids;
-    if (start > 0) {
-      const moved = graph.op('Sub', [ids, graph.constant(Int32Array.of(start), [])]);
-      local = graph.op('Where', [graph.op('Less', [moved, graph.constant(Int32Array.of(0), [])]), outside, moved]);
-    }
-    pieces.push(graph.op('MatMul', [oneHotValue(recording, local, depth, 0), x]));
-  }
-  return pieces.length === 1 ? (pieces[0] as OnnxValue) : graph.op('Concat', pieces, { axis: 0 });
-}
-
-/** The same by way of the distinct ids: at most `count` sums, scattered into zeros. */
-function sparseSegments(recording: Recording, x: OnnxValue, ids: OnnxValue, rows: number, count: number): OnnxValue {
-  const { graph } = recording;
-  const width = graph.op('Slice', [graph.op('Shape', [x]), graph.int64(1), graph.int64(2)]);
-  const [distinct, , inverse] = graph.ops('Unique', [graph.cast(ids, 'int64')], 4, { sorted: 1 }) as [
-    OnnxValue,
-    OnnxValue,
-    OnnxValue,
-    OnnxValue,
-  ];
-  const sums = denseSegments(recording, x, graph.cast(inverse, 'int32'), count, count);
-  const used = graph.op('Slice', [sums, graph.int64(0), graph.op('Shape', [distinct]), graph.int64(0)]);
-  // One row more than there are segments takes the dropped ids.
-  const zeros = graph.op('ConstantOfShape', [graph.op('Concat', [graph.int64(rows + 1), width], { axis: 0 })]);
-  const inRange = graph.op('Min', [distinct, graph.int64(rows)]);
-  const scattered = graph.op('ScatterND', [zeros, graph.op('Unsqueeze', [inRange, graph.int64(1)]), used]);
-  return graph.op('Slice', [scattered, graph.int64(0), graph.int64(rows), graph.int64(0)]);
-}
 
 /** A condition of one dimension chooses whole rows of values of more dimensions. */
 const select: Kernel = (recording, inputs) => {
