@@ -18,15 +18,16 @@ export function* recordsOf(file: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** The steps that TensorBoard shows of a folder's files, given in the order of their names. A restart takes back what it repeats. */
-export function shownSteps(files: Iterable<Uint8Array>): Set<number> {
-  const shown = new Set<number>();
-  for (const file of files) {
-    for (const data of recordsOf(file)) {
-      const { step, hasSummary, isRestart } = eventOf(data);
-      if (isRestart) for (const other of [...shown]) if (other >= step) shown.delete(other);
-      if (hasSummary) shown.add(step);
-    }
+/**
+ * The steps that TensorBoard shows once it has read this file too, after those whose steps are given: files are read in the order of their
+ * names. A restart takes back what it repeats.
+ */
+export function shownAfter(file: Uint8Array, before: ReadonlySet<number>): Set<number> {
+  const shown = new Set(before);
+  for (const data of recordsOf(file)) {
+    const { step, hasSummary, isRestart } = eventOf(data);
+    if (isRestart) for (const other of [...shown]) if (other >= step) shown.delete(other);
+    if (hasSummary) shown.add(step);
   }
   return shown;
 }

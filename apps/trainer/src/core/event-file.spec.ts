@@ -3,7 +3,7 @@ import { messageOf } from '../testing/protobuf-reader';
 import { framed, restartRecord, stepRecord, versionRecord } from './event-file';
 import { crc32c, maskedCrc32c } from './event-file-checksum';
 import { histogramOf } from './event-file-histogram';
-import { recordsOf, shownSteps } from './event-file-reading';
+import { recordsOf, shownAfter } from './event-file-reading';
 import reference from './event-file-reference.json';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -117,7 +117,7 @@ describe('a file', () => {
   });
 });
 
-describe('shownSteps', () => {
+describe('shownAfter', () => {
   const head = versionRecord(0);
   it.each([
     { why: 'no file', files: [], shown: [] },
@@ -139,7 +139,8 @@ describe('shownSteps', () => {
       shown: [1],
     },
   ])('$why', ({ files, shown }) => {
-    expect([...shownSteps(files)]).toEqual(shown);
+    const steps = files.reduce((before, file) => shownAfter(file, before), new Set<number>());
+    expect([...steps]).toEqual(shown);
   });
 });
 

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunningService } from '@hindcast/platform';
 import { until } from '../../../../libs/platform/src/testing/until';
-import { shownSteps } from '../core/event-file-reading';
 import { startTrainer } from '../service';
 import { Bench } from '../testing/bench';
+import { shownSteps } from '../testing/shown-steps';
 import { SHORT_TIMING } from '../testing/timing';
 import { startTrainerProcess, type TrainerProcess } from '../testing/trainer-process';
 
@@ -37,16 +37,7 @@ const lines = (): Record<string, unknown>[] =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-const tensorboardSteps = (): number[] => {
-  const folder = join(bench.policyDir, 'tensorboard');
-  return [
-    ...shownSteps(
-      readdirSync(folder)
-        .sort()
-        .map((name) => readFileSync(join(folder, name))),
-    ),
-  ];
-};
+const tensorboardSteps = (): number[] => shownSteps(join(bench.policyDir, 'tensorboard'));
 
 it('a step is on the manifest, in metrics.jsonl, in TensorBoard and on /metrics with the same numbers', async () => {
   const { port } = await start();

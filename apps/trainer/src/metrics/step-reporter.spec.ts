@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Log, Metrics } from '@hindcast/platform';
 import { versionFolder, type Manifest } from '../core/manifest';
-import { recordsOf, shownSteps } from '../core/event-file-reading';
+import { recordsOf } from '../core/event-file-reading';
 import { messageOf } from '../testing/protobuf-reader';
 import { manifest } from '../testing/fixtures';
+import { shownSteps } from '../testing/shown-steps';
 import { StepReporter } from './step-reporter';
 
 let folder: string;
@@ -63,7 +64,7 @@ it('a committed step is in every place, with the advantages of its record as a h
   await reporter.committed(commit(1));
   await reporter.committed(commit(2));
   expect(lines()).toEqual([1, 2]);
-  expect([...shownSteps(events())]).toEqual([1, 2]);
+  expect(shownSteps(tensorboardDir)).toEqual([1, 2]);
   expect(await metrics.scrape()).toMatch(/hindcast_trainer_step_grad_norm\{.*\} 2/);
   const [, , first] = [...recordsOf(events()[0]!)];
   const values = messageOf(first!).messages(5)[0]!.messages(1);
@@ -79,7 +80,19 @@ it('a restart makes up for what was committed and not reported, and repeats noth
   await reporter.committed(commit(3));
   await open();
   expect(lines()).toEqual([1, 2, 3]);
-  expect([...shownSteps(events())]).toEqual([1, 2, 3]);
+  expect(shownSteps(tensorboardDir)).toEqual([1, 2, 3]);
+});
+
+it('what was deleted is written anew from the manifests', async () => {
+  const reporter = await open();
+  await reporter.committed(commit(1));
+  await reporter.committed(commit(2));
+  const text = readFileSync(join(folder, 'metrics.jsonl'), 'utf8');
+  rmSync(join(folder, 'metrics.jsonl'));
+  rmSync(tensorboardDir, { recursive: true });
+  await open();
+  expect(readFileSync(join(folder, 'metrics.jsonl'), 'utf8')).toBe(text);
+  expect(shownSteps(tensorboardDir)).toEqual([1, 2]);
 });
 
 it('without TensorBoard no folder is made', async () => {
@@ -122,6 +135,6 @@ it('a place that cannot be written is warned of once and counted; the others get
   rmdirSync(join(folder, 'metrics.jsonl'));
   await reporter.committed(commit(3));
   expect(lines()).toEqual([1, 2, 3]);
-  expect([...shownSteps(events())]).toEqual([1, 2, 3]);
+  expect(shownSteps(tensorboardDir)).toEqual([1, 2, 3]);
   expect(log.info).toHaveBeenCalledTimes(2);
 });

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { restartRecord, stepRecord, versionRecord } from '../core/event-file';
 import { histogramOf } from '../core/event-file-histogram';
-import { shownSteps } from '../core/event-file-reading';
+import { shownAfter } from '../core/event-file-reading';
 import { ownMetrics } from '../core/step-metrics-table';
 import type { MetricSink, ReportedStep } from './metric-sink';
 
@@ -22,8 +22,8 @@ export class TensorBoardLog implements MetricSink {
   async catchUp(steps: readonly ReportedStep[]): Promise<void> {
     this.file = null;
     await mkdir(this.folder, { recursive: true });
-    const names = await this.eventFiles();
-    const shown = shownSteps(await Promise.all(names.map((name) => readFile(join(this.folder, name)))));
+    let shown: ReadonlySet<number> = new Set();
+    for (const name of await this.eventFiles()) shown = shownAfter(await readFile(join(this.folder, name)), shown);
     // Readers bear no step that comes late: with the first that is missing, those after it are written again.
     const first = steps.findIndex(({ version }) => !shown.has(version));
     if (first >= 0) await this.write(steps.slice(first));
