@@ -32,7 +32,7 @@ export const smallConfig: LlamaConfig = {
   queryKeyNorm: false,
 };
 
-/** Weights by the formula of reference.py: the sine of a running number, norms around 1. */
+/** Weights by a formula: the sine of a running number, norms around 1. */
 export function madeWeights(config: LlamaConfig): Map<string, HostTensor> {
   const weights = new Map<string, HostTensor>();
   let start = 0;
