@@ -1,5 +1,5 @@
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
 import { z } from 'zod';
 import { NextBatch } from './core/batch-plan';
@@ -57,6 +57,24 @@ export async function removeLeftovers(folder: string): Promise<void> {
     else if (FOREIGN_TEMPORARY.test(name)) await removeIfOld(path);
   }
   await removeTemporary(folder);
+}
+
+export async function hasFiles(folder: string, names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
+    const isThere = await access(join(folder, name)).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) return false;
+  }
+  return true;
+}
+
+/** Removes files of a folder, and subfolders that are empty then; what somebody else put there stays. */
+export async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await rm(join(folder, name), { force: true });
+  const parts = new Set(names.map((name) => dirname(name)).filter((part) => part !== '.'));
+  for (const part of parts) await rmdir(join(folder, part)).catch(() => undefined);
 }
 
 async function removeTemporary(folder: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
 import { writeAtomically } from '@hindcast/language-model';
@@ -21,9 +21,11 @@ import {
   NEXT_BATCH,
   NUMBERING,
   STEP,
+  hasFiles,
   readFloor,
   readManifests,
   readNextBatch,
+  removeFiles,
   removeLeftovers,
 } from './policy-folder';
 import { PolicyLock } from './policy-lock';
@@ -166,11 +168,11 @@ export class VersionStore {
     let complete: Manifest;
     try {
       complete = await this.write(folder, manifest, state, record);
+      await rename(folder, this.folderOf(version));
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw asDiskFull(this.folder, error);
     }
-    await rename(folder, this.folderOf(version));
     crashPoint('after-rename');
     this.remember(complete);
     this.newest = { version, state };
@@ -208,28 +210,13 @@ export class VersionStore {
 
   /** Deletes the weights of old versions. Manifests, records of steps and what others put there stay. */
   async cleanUp(keep: number): Promise<void> {
-    for (const version of deletableVersions(this.all(), keep)) {
-      const folder = this.folderOf(version);
-      const names = Object.keys(this.get(version).checksums).filter((name) => name !== STEP);
-      for (const name of names) await rm(join(folder, name), { force: true });
-      // Empty now, unless somebody put something there.
-      for (const part of new Set(names.filter((name) => name.includes('/')).map((name) => name.split('/')[0]!)))
-        await rmdir(join(folder, part)).catch(() => undefined);
-    }
+    for (const version of deletableVersions(this.all(), keep))
+      await removeFiles(this.folderOf(version), this.weightFiles(version));
   }
 
   /** Whether a version's weights are still there. */
   async hasWeights(version: number): Promise<boolean> {
-    const names = Object.keys(this.get(version).checksums).filter((name) => name !== STEP);
-    const found = await Promise.all(
-      names.map((name) =>
-        access(join(this.folderOf(version), name)).then(
-          () => true,
-          () => false,
-        ),
-      ),
-    );
-    return found.every((isThere) => isThere);
+    return await hasFiles(this.folderOf(version), this.weightFiles(version));
   }
 
   /** What is wrong with a version's files, or `null`. Reads all of them. */
@@ -264,15 +251,22 @@ export class VersionStore {
     this.floor = await readFloor(this.folder);
     for (const manifest of await readManifests(this.folder)) this.remember(manifest);
     await readNextBatch(this.folder);
-    for (const { version, state, hyperparameters } of this.all()) {
-      if (version !== this.servedVersion && state !== 'committed') continue;
-      const settings = settingsToGoOn(hyperparameters, this.tuning);
-      if (settings === null) continue;
-      throw new HindcastError(
-        'config-invalid',
-        `${this.folderOf(version)} was trained otherwise; set ${settings} to go on from it, or another POLICY_DIR to begin anew`,
-      );
-    }
+    for (const { version, state, hyperparameters } of this.all())
+      if (version === this.servedVersion || state === 'committed') this.assertTuning(version, hyperparameters);
+  }
+
+  private assertTuning(version: number, hyperparameters: Manifest['hyperparameters']): void {
+    const settings = settingsToGoOn(hyperparameters, this.tuning);
+    if (settings === null) return;
+    throw new HindcastError(
+      'config-invalid',
+      `${this.folderOf(version)} was trained otherwise; set ${settings} to go on from it, or another POLICY_DIR to begin anew`,
+    );
+  }
+
+  /** Weights and optimizer. */
+  private weightFiles(version: number): string[] {
+    return Object.keys(this.get(version).checksums).filter((name) => name !== STEP);
   }
 
   private remember(manifest: Manifest): void {

@@ -15,6 +15,7 @@ interface Entry extends WaitingSample {
 export class WaitingRoom {
   private readonly entries = new Map<string, Entry>();
   private readonly refusals = new Map<string, Refusal>();
+  private readonly present = new Set<number>();
   private wake: () => void = () => undefined;
 
   get size(): number {
@@ -23,6 +24,21 @@ export class WaitingRoom {
 
   all(): WaitingSample[] {
     return [...this.entries.values()];
+  }
+
+  /** Stream sequences of the messages whose handlers run: those that wait here, and those that were just settled. */
+  held(): Iterable<number> {
+    return this.present;
+  }
+
+  /** Counts a message as held while it is handled. */
+  async whileHeld<T>(streamSequence: number, handle: () => Promise<T>): Promise<T> {
+    this.present.add(streamSequence);
+    try {
+      return await handle();
+    } finally {
+      this.present.delete(streamSequence);
+    }
   }
 
   /** Waits with the sample for its outcome. A second delivery of the same turn waits with the first. */

@@ -1,5 +1,4 @@
 import { assertTokenizerFits, readModelConfig, readModelWeights } from '@hindcast/language-model';
-import { HindcastError } from '@hindcast/contracts';
 import { chooseBackend } from './backends/choose-backend';
 import type { TrainerConfig } from './config';
 import type { ComputeBackend } from './core/compute-backend';
@@ -31,7 +30,6 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
   const modelConfig = await readModelConfig(config.MODEL_DIR);
   await assertTokenizerFits(config.MODEL_DIR, modelConfig);
   const { tuning, tokenBudget } = hyper;
-  if (tuning.kind === 'full') throw new HindcastError('config-invalid', 'TUNING=full is not available; use lora');
   const store = await VersionStore.open(config.POLICY_DIR, {
     config: modelConfig,
     baseModel: config.MODEL_DIR,
@@ -39,8 +37,6 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
     seed: config.SEED,
   });
   try {
-    // Weights that cannot be gone on from are better known now than at the first step.
-    await store.stateOf(store.servedVersion);
     const baseWeights = await readModelWeights(config.MODEL_DIR, modelConfig);
     const { backend, unavailable } = await chooseBackend(config.BACKEND, config.THREADS);
     const model = new PolicyModel({

@@ -22,4 +22,5 @@ export { Metrics } from './metrics';
 export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
 export { runApp } from './run-app';
+export { streamOf } from './topology';
 export { WorkerSlots } from './worker-slots';

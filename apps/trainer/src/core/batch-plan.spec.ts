@@ -1,5 +1,5 @@
 import { trainingSample, uuid } from '../testing/fixtures';
-import { planBatch, rebuiltBatch, type BatchRule, type WaitingSample } from './batch-plan';
+import { hasAllDelivered, planBatch, rebuiltBatch, type BatchRule, type WaitingSample } from './batch-plan';
 
 const rule: BatchRule = { batchSize: 4, batchMin: 2, maxWaitMs: 10_000, maxStaleness: 2 };
 const waiting = (count: number, over: Partial<WaitingSample['sample']> = {}, arrivedAt = 0): WaitingSample[] =>
@@ -58,5 +58,23 @@ describe('rebuiltBatch', () => {
   });
   it('is not there before all of its turns came back', () => {
     expect(rebuiltBatch(samples, { v: 1, version: 1, turnIds: [a, uuid(999_999)] })).toBeNull();
+  });
+});
+
+describe('hasAllDelivered', () => {
+  it.each([
+    { held: [5, 6], newestSequence: 6, unacknowledged: 2, all: true, why: 'nothing else was delivered' },
+    { held: [6, 7], newestSequence: 7, unacknowledged: 3, all: false, why: 'a dead trainer held an older one' },
+    {
+      held: [6, 8, 9],
+      newestSequence: 7,
+      unacknowledged: 2,
+      all: false,
+      why: 'newer ones do not stand for older ones',
+    },
+    { held: [], newestSequence: 0, unacknowledged: 0, all: true, why: 'nothing was ever delivered' },
+    { held: [4, 5], newestSequence: 5, unacknowledged: 1, all: true, why: 'one was acknowledged meanwhile' },
+  ])('$all: $why', ({ held, all, ...deliveries }) => {
+    expect(hasAllDelivered(held, deliveries)).toBe(all);
   });
 });

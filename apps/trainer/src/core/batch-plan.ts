@@ -59,6 +59,27 @@ export function rebuiltBatch(waiting: readonly WaitingSample[], next: NextBatch)
   return found.length === next.turnIds.length ? found : null;
 }
 
+/** What the broker says of the messages that it delivered. */
+export interface Deliveries {
+  /** Stream sequence of the newest one that was ever delivered. */
+  readonly newestSequence: number;
+  /** Delivered at least once, and not acknowledged. */
+  readonly unacknowledged: number;
+}
+
+/**
+ * Whether every message that was delivered and not acknowledged is here. Messages come in the order of the stream the first time, but
+ * after a crash those that the dead trainer held come again later than newer ones; without them the oldest samples are not known.
+ *
+ * @param held stream sequences of the messages that are here and not acknowledged
+ */
+export function hasAllDelivered(held: Iterable<number>, { newestSequence, unacknowledged }: Deliveries): boolean {
+  let count = 0;
+  // What was delivered after the broker was asked must not make up for what is missing.
+  for (const sequence of held) if (sequence <= newestSequence) count++;
+  return count >= unacknowledged;
+}
+
 function inStreamOrder(samples: readonly TrainingSample[]): TrainingSample[] {
   return samples.toSorted((a, b) => a.streamSequence - b.streamSequence);
 }
