@@ -16,6 +16,8 @@ export {
   type LoraSettings,
   type LoraTarget,
 } from './lora';
+export { exportMerged, type MergedExport } from './merged-export';
+export { copyCompanionFiles } from './model-files';
 export { readModelWeights, writeModelWeights } from './model-weights';
 export { readPeftAdapter, writePeftAdapter, type PeftAdapter } from './peft-adapter';
 export { mulberry32 } from './random';

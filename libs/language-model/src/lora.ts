@@ -65,21 +65,33 @@ export function mergeLora(
   scale: number,
 ): Map<string, HostTensor> {
   const merged = new Map(base);
-  for (const { module, a, b } of loraPairs(adapter)) {
-    const weight = base.get(`${module}.weight`);
-    if (!weight) throw new RangeError(`the model has no ${module}.weight to adapt`);
-    const [out, into] = [b.shape[0] as number, a.shape[1] as number];
-    if (String(weight.shape) !== String([out, into]))
-      throw new RangeError(`${module}: an adapter for [${out}, ${into}], the weight is [${weight.shape.join(', ')}]`);
-    merged.set(`${module}.weight`, float32Tensor([out, into], addProduct(weight.data, a, b, scale)));
+  for (const pair of loraPairs(adapter)) {
+    const name = `${pair.module}.weight`;
+    const weight = base.get(name);
+    if (!weight) throw new RangeError(`the model has no ${name} to adapt`);
+    merged.set(name, mergedWeight(weight, pair, scale));
   }
   return merged;
 }
 
+/** One adapted matrix: W + scale · B·A, summed in float64. Throws a RangeError for matrices that do not fit. */
+export function mergedWeight(weight: HostTensor, { module, a, b }: LoraPair, scale: number): HostTensor {
+  const [out, into] = [b.shape[0] as number, a.shape[1] as number];
+  if (String(weight.shape) !== String([out, into]))
+    throw new RangeError(`${module}: an adapter for [${out}, ${into}], the weight is [${weight.shape.join(', ')}]`);
+  return float32Tensor([out, into], addProduct(weight.data as Float32Array, a, b, scale));
+}
+
+/** The two matrices beside one module: A `[rank, in]`, B `[out, rank]`. */
+export interface LoraPair {
+  /** `model.layers.0.self_attn.q_proj`. */
+  readonly module: string;
+  readonly a: HostTensor;
+  readonly b: HostTensor;
+}
+
 /** The A and B of every adapted module. Throws a RangeError for another name, half a pair or ranks that differ. */
-export function loraPairs(
-  adapter: ReadonlyMap<string, HostTensor>,
-): { module: string; a: HostTensor; b: HostTensor }[] {
+export function loraPairs(adapter: ReadonlyMap<string, HostTensor>): LoraPair[] {
   const modules = new Set<string>();
   for (const name of adapter.keys()) {
     const parsed = parseLoraName(name);
@@ -98,17 +110,22 @@ export function loraPairs(
   });
 }
 
-function addProduct(weight: ArrayLike<number>, a: HostTensor, b: HostTensor, scale: number): Float32Array {
+/** Row by row, so that A and the sums are read in their order in memory: a model of 0.6 billion weights takes seconds. */
+function addProduct(weight: Float32Array, a: HostTensor, b: HostTensor, scale: number): Float32Array {
   const [rank, into] = a.shape as [number, number];
   const out = b.shape[0] as number;
+  const rowsOfA = a.data as Float32Array;
   const sum = new Float32Array(out * into);
-  for (let row = 0; row < out; row++) {
-    for (let column = 0; column < into; column++) {
-      let product = 0;
-      for (let r = 0; r < rank; r++)
-        product += (b.data[row * rank + r] as number) * (a.data[r * into + column] as number);
-      sum[row * into + column] = (weight[row * into + column] as number) + scale * product;
+  const row = new Float64Array(into);
+  for (let i = 0; i < out; i++) {
+    row.fill(0);
+    for (let r = 0; r < rank; r++) {
+      const factor = b.data[i * rank + r] as number;
+      const start = r * into;
+      for (let j = 0; j < into; j++) row[j] = (row[j] as number) + factor * (rowsOfA[start + j] as number);
     }
+    const start = i * into;
+    for (let j = 0; j < into; j++) sum[start + j] = (weight[start + j] as number) + scale * (row[j] as number);
   }
   return sum;
 }

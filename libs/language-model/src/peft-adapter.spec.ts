@@ -26,9 +26,19 @@ describe('a PEFT adapter', () => {
     expect(await readPeftAdapter(dir, smallConfig)).toEqual({
       ...adapter,
       targetModules: [...loraModules],
+      isRankStabilised: false,
+      dropout: 0,
       tensors: adapter.tensors,
       scale: 2,
     });
+  });
+
+  it('comes back with the scaling and the dropout that it was trained with', async () => {
+    const dir = join(folder(), 'rank-stabilised');
+    await writePeftAdapter(dir, { ...adapter, isRankStabilised: true, dropout: 0.05 });
+    const file = JSON.parse(await readFile(join(dir, 'adapter_config.json'), 'utf8'));
+    expect(file).toMatchObject({ use_rslora: true, lora_dropout: 0.05, r: 4, lora_alpha: 8 });
+    expect(await readPeftAdapter(dir)).toMatchObject({ isRankStabilised: true, dropout: 0.05, scale: 4 });
   });
 
   it('has the two files, keys and fields that PEFT and vLLM expect, and nothing else', async () => {
@@ -38,17 +48,24 @@ describe('a PEFT adapter', () => {
     expect(JSON.parse(await readFile(join(dir, 'adapter_config.json'), 'utf8'))).toEqual({
       peft_type: 'LORA',
       task_type: 'CAUSAL_LM',
+      auto_mapping: null,
       base_model_name_or_path: 'models/small',
+      revision: null,
+      inference_mode: true,
       r: 4,
       lora_alpha: 8,
       lora_dropout: 0,
-      bias: 'none',
       target_modules: [...loraModules],
-      modules_to_save: null,
-      fan_in_fan_out: false,
-      inference_mode: true,
+      bias: 'none',
       use_rslora: false,
       use_dora: false,
+      fan_in_fan_out: false,
+      init_lora_weights: true,
+      modules_to_save: null,
+      layers_to_transform: null,
+      layers_pattern: null,
+      rank_pattern: {},
+      alpha_pattern: {},
     });
     const { entries, metadata } = await readSafetensorsHeader(join(dir, 'adapter_model.safetensors'));
     expect(metadata).toEqual({ format: 'pt' });
@@ -83,6 +100,7 @@ describe('a PEFT adapter', () => {
       change: { targetModules: [...loraModules, 'lm_head'] },
       error: 'lm_head has no matrices',
     },
+    { why: 'a dropout of everything', change: { dropout: 1 }, error: 'a dropout of 1 is not in [0, 1)' },
     {
       why: 'NaN',
       change: {
@@ -108,6 +126,16 @@ describe('a PEFT adapter', () => {
     { change: { bias: 'all' }, error: 'bias' },
     { change: { peft_type: 'IA3' }, error: 'peft_type' },
     { change: { rank_pattern: { q_proj: 2 } }, error: 'rank_pattern' },
+    { change: { alpha_pattern: { q_proj: 2 } }, error: 'alpha_pattern' },
+    { change: { lora_bias: true }, error: 'lora_bias' },
+    { change: { layer_replication: [[0, 2]] }, error: 'layer_replication' },
+    { change: { trainable_token_indices: [3] }, error: 'trainable_token_indices' },
+    { change: { target_parameters: ['experts.gate_up_proj'] }, error: 'target_parameters' },
+    { change: { alora_invocation_tokens: [1] }, error: 'alora_invocation_tokens' },
+    { change: { use_qalora: true }, error: 'use_qalora' },
+    { change: { fan_in_fan_out: true }, error: 'fan_in_fan_out' },
+    { change: { lora_dropout: 1 }, error: 'lora_dropout' },
+    { change: { target_modules: 'all-linear' }, error: 'target_modules' },
     { change: { r: undefined }, error: 'r: ' },
     { change: { r: 2 }, error: "rank 4, the adapter's is 2" },
   ])('is refused with $change', async ({ change, error }) => {
@@ -115,6 +143,14 @@ describe('a PEFT adapter', () => {
     const path = join(dir, 'adapter_config.json');
     await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), ...change }));
     await expect(readPeftAdapter(dir)).rejects.toThrow(error);
+  });
+
+  it('may name its targets whole', async () => {
+    const dir = join(folder(), 'whole-names');
+    const target = 'model.layers.1.self_attn.q_proj';
+    const tensors = new Map([...adapter.tensors].filter(([name]) => name.includes(target)));
+    await writePeftAdapter(dir, { ...adapter, targetModules: [target], tensors });
+    expect((await readPeftAdapter(dir, smallConfig)).tensors.size).toBe(2);
   });
 
   it('is refused by a model of other shapes, and scaled by √rank where it says so', async () => {

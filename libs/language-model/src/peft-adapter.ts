@@ -21,6 +21,10 @@ export interface PeftAdapter {
   readonly baseModel: string;
   /** Short names: `q_proj`, … */
   readonly targetModules: readonly string[];
+  /** rsLoRA (Kalajdzievski 2023, arXiv:2312.03732): scaled by alpha/√rank instead of alpha/rank. Default false. */
+  readonly isRankStabilised?: boolean;
+  /** Share of a module's inputs that the adapter did not see while it was trained, [0, 1). Default 0; engines ignore it. */
+  readonly dropout?: number;
   /** By PEFT name: `base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight` `[rank, in]`, `lora_B` `[out, rank]`. */
   readonly tensors: ReadonlyMap<string, HostTensor>;
 }
@@ -45,6 +49,14 @@ export async function writePeftAdapter(dir: string, adapter: PeftAdapter): Promi
   await flushDirectory(dirname(dir));
 }
 
+/** A field that changes what an adapter computes, in a form that is not plain LoRA: absent, null, false, 0 or empty only. */
+const unused = z.custom<undefined>(isUnused, 'is not supported').optional();
+
+function isUnused(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return !value;
+}
+
 const AdapterConfigFile = z.looseObject({
   peft_type: z.literal('LORA'),
   base_model_name_or_path: z
@@ -53,14 +65,24 @@ const AdapterConfigFile = z.looseObject({
     .transform((name) => name ?? ''),
   r: z.number().int().positive(),
   lora_alpha: z.number().positive(),
+  lora_dropout: z.number().min(0).lt(1).default(0),
   target_modules: z.array(z.string()).min(1),
   bias: z.literal('none').default('none'),
-  modules_to_save: z.array(z.string()).max(0).nullish(),
-  fan_in_fan_out: z.literal(false).default(false),
   use_rslora: z.boolean().default(false),
-  use_dora: z.literal(false).default(false),
-  rank_pattern: z.record(z.string(), z.never()).default({}),
-  alpha_pattern: z.record(z.string(), z.never()).default({}),
+  modules_to_save: unused,
+  fan_in_fan_out: unused,
+  use_dora: unused,
+  lora_bias: unused,
+  rank_pattern: unused,
+  alpha_pattern: unused,
+  layer_replication: unused,
+  trainable_token_indices: unused,
+  target_parameters: unused,
+  alora_invocation_tokens: unused,
+  use_qalora: unused,
+  use_bdlora: unused,
+  arrow_config: unused,
+  kasa_config: unused,
 });
 
 /**
@@ -70,7 +92,7 @@ const AdapterConfigFile = z.looseObject({
 export async function readPeftAdapter(
   dir: string,
   config?: LlamaConfig,
-): Promise<PeftAdapter & { readonly scale: number }> {
+): Promise<Required<PeftAdapter> & { readonly scale: number }> {
   const path = join(dir, CONFIG);
   const parsed = AdapterConfigFile.safeParse(await readJson(path));
   if (!parsed.success)
@@ -79,13 +101,14 @@ export async function readPeftAdapter(
       parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
     );
   const file = parsed.data;
-  const tensors = await readSafetensors(join(dir, WEIGHTS));
-  const adapter: PeftAdapter = {
+  const adapter: Required<PeftAdapter> = {
     rank: file.r,
     alpha: file.lora_alpha,
     baseModel: file.base_model_name_or_path,
     targetModules: file.target_modules,
-    tensors,
+    isRankStabilised: file.use_rslora,
+    dropout: file.lora_dropout,
+    tensors: await readSafetensors(join(dir, WEIGHTS)),
   };
   try {
     assertAdapter(adapter);
@@ -93,42 +116,57 @@ export async function readPeftAdapter(
   } catch (cause) {
     throw new ModelFormatError(dir, cause instanceof Error ? cause.message : 'not an adapter', { cause });
   }
-  return { ...adapter, scale: file.use_rslora ? file.lora_alpha / Math.sqrt(file.r) : file.lora_alpha / file.r };
+  return { ...adapter, scale: scaleOf(adapter) };
 }
 
-async function writeFiles(dir: string, { rank, alpha, baseModel, targetModules, tensors }: PeftAdapter): Promise<void> {
+function scaleOf({ rank, alpha, isRankStabilised }: Required<PeftAdapter>): number {
+  return alpha / (isRankStabilised ? Math.sqrt(rank) : rank);
+}
+
+async function writeFiles(dir: string, adapter: PeftAdapter): Promise<void> {
+  const { rank, alpha, baseModel, targetModules, isRankStabilised = false, dropout = 0, tensors } = adapter;
   await writeSafetensors(join(dir, WEIGHTS), tensors, { format: 'pt' });
+  // What peft writes of a plain adapter. vLLM needs r, lora_alpha and target_modules, and reads bias, modules_to_save, use_rslora and
+  // use_dora; SGLang reads the first three, peft_type and the patterns.
   const config = {
     peft_type: 'LORA',
     task_type: 'CAUSAL_LM',
+    auto_mapping: null,
     base_model_name_or_path: baseModel,
+    revision: null,
+    inference_mode: true,
     r: rank,
     lora_alpha: alpha,
-    lora_dropout: 0,
-    bias: 'none',
+    lora_dropout: dropout,
     target_modules: targetModules,
-    modules_to_save: null,
-    fan_in_fan_out: false,
-    inference_mode: true,
-    use_rslora: false,
+    bias: 'none',
+    use_rslora: isRankStabilised,
     use_dora: false,
+    fan_in_fan_out: false,
+    init_lora_weights: true,
+    modules_to_save: null,
+    layers_to_transform: null,
+    layers_pattern: null,
+    rank_pattern: {},
+    alpha_pattern: {},
   };
   await writeAtomically(join(dir, CONFIG), `${JSON.stringify(config, null, 2)}\n`);
 }
 
-function assertAdapter({ rank, targetModules, tensors }: PeftAdapter): void {
+function assertAdapter({ rank, targetModules, dropout = 0, tensors }: PeftAdapter): void {
+  if (!(dropout >= 0 && dropout < 1)) throw new RangeError(`a dropout of ${dropout} is not in [0, 1)`);
   const found = new Set<string>();
   for (const { module, a, b } of loraPairs(tensors)) {
     if (a.shape[0] !== rank) throw new RangeError(`${module}: rank ${a.shape[0]}, the adapter's is ${rank}`);
-    const short = module.slice(module.lastIndexOf('.') + 1);
-    if (!targetModules.includes(short))
-      throw new RangeError(`${module} is adapted, but ${short} is not in the target modules`);
-    found.add(short);
+    // A target may be a whole name, or the end of one.
+    const target = targetModules.find((name) => module === name || module.endsWith(`.${name}`));
+    if (target === undefined) throw new RangeError(`${module} is adapted, but is not in the target modules`);
+    found.add(target);
     for (const { data } of [a, b])
       if (!data.every(Number.isFinite)) throw new RangeError(`${module}: a number is not finite`);
   }
-  for (const short of targetModules)
-    if (!found.has(short)) throw new RangeError(`target module ${short} has no matrices`);
+  for (const target of targetModules)
+    if (!found.has(target)) throw new RangeError(`target module ${target} has no matrices`);
 }
 
 function assertFits({ tensors }: PeftAdapter, config: LlamaConfig): void {
