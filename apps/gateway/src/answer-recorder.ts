@@ -117,8 +117,8 @@ export class AnswerRecorder {
     return verdict;
   }
 
-  private offPolicyCause({ sampling, sentBody, policyVersion }: AnswerContext): string | null {
-    if (policyVersion === null) return 'model';
+  private offPolicyCause({ sampling, sentBody, policyVersion, unknownVersion }: AnswerContext): string | null {
+    if (policyVersion === null) return unknownVersion ?? 'model';
     // Sampling that could not be read cannot be recorded either.
     if (this.config.OFF_POLICY === 'train' && sampling) return null;
     return offPolicyCause(sampling, sentBody);

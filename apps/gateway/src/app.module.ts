@@ -9,6 +9,7 @@ import { DocsController } from './docs.controller';
 import { EngineAttempts } from './engine-attempts';
 import { EngineClient } from './engine-client';
 import { EngineModels } from './engine-models';
+import { EngineWeights } from './engine-weights';
 import { EnginePool } from './engine-pool';
 import { ErrorReplies } from './error-replies';
 import { FeedbackBook } from './feedback-book';
@@ -77,6 +78,7 @@ import { UnservedRoutes } from './unserved-routes';
     PassThrough,
     PolicyRouter,
     PolicyWatch,
+    EngineWeights,
     RecentTurns,
     Redaction,
     SessionIdentity,

@@ -10,7 +10,6 @@ import { wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
-import type { CompletedAnswer } from './core/answer';
 import type { AnswerContext, EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
 import { endUser } from './core/end-user';
@@ -24,7 +23,7 @@ import { readWhole } from './core/whole-answer';
 import { ErrorReplies } from './error-replies';
 import { GatewayMetrics } from './gateway-metrics';
 import { KeyLimits } from './key-limits';
-import { PolicyRouter, type RoutedResponse } from './policy-router';
+import { PolicyRouter, type AnswerVersion, type RoutedAnswer } from './policy-router';
 import { SessionIdentity } from './session-identity';
 
 export interface ChatCall {
@@ -51,6 +50,8 @@ interface Exchange {
   readonly turnIds: readonly string[];
   /** Of every line that is logged about it. */
   readonly ids: LogContext;
+  /** Its session, or else how its conversation began. */
+  readonly stickyTo: string;
   readonly reply: FastifyReply;
   readonly client: ClientConnection;
 }
@@ -98,6 +99,7 @@ export class Chat {
       skipped,
       turnIds,
       ids: { sessionId, ...(skipped === null && { turnId: turnIds[0]! }) },
+      stickyTo: sessionId ?? (identities.find(({ length }) => length > 0) ?? identities[0]!).conversation,
       reply,
       client: new ClientConnection(reply.raw, this.config.CLIENT_TIMEOUT_MS),
     };
@@ -112,16 +114,17 @@ export class Chat {
   }
 
   private async exchange(exchange: Exchange): Promise<void> {
-    const { call, request, sent, turnIds, ids, client, reply } = exchange;
+    const { call, request, sent, turnIds, ids, stickyTo, client, reply } = exchange;
     const abort = new AbortController();
     let stream: AnswerStream | null = null;
     client.onGone(() => {
       // An answer that the engine has finished is complete: its last bytes are still read.
       if (!stream?.isFinished) abort.abort();
     });
-    let routed: RoutedResponse | null = null;
+    let routed: RoutedAnswer | null = null;
     try {
-      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal, { ids });
+      const options = { ids, stickyTo };
+      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal, options);
       routed = await send(sent.body);
       let refused = await this.refusal(routed);
       const plainer = refused && this.withoutLogProbs(sent, routed, refused);
@@ -149,23 +152,23 @@ export class Chat {
   }
 
   /** What the engine says instead of an answer. */
-  private async refusal(routed: RoutedResponse): Promise<Buffer | null> {
+  private async refusal(routed: RoutedAnswer): Promise<Buffer | null> {
     return routed.response.statusCode === 200 ? null : wholeBody(routed);
   }
 
-  private withoutLogProbs(sent: EngineRequest, { response }: RoutedResponse, refused: Buffer): object | null {
+  private withoutLogProbs(sent: EngineRequest, { response }: RoutedAnswer, refused: Buffer): object | null {
     if (this.config.POLICY_DIALECT !== 'openai') return null;
     return withoutLogProbs(sent, response.statusCode, refused.toString('utf8'));
   }
 
-  private async passStream(exchange: Exchange, routed: RoutedResponse, stream: AnswerStream): Promise<void> {
+  private async passStream(exchange: Exchange, routed: RoutedAnswer, stream: AnswerStream): Promise<void> {
     await stream.relay(routed.response.body, (ending) => this.record(exchange, routed, ending));
     // Stops an engine that goes on after a broken event.
     routed.response.body.destroy();
     this.metrics.request(200);
   }
 
-  private async passWhole(exchange: Exchange, routed: RoutedResponse): Promise<void> {
+  private async passWhole(exchange: Exchange, routed: RoutedAnswer): Promise<void> {
     const { call, sent, turnIds, reply, client } = exchange;
     const bytes = await wholeBody(routed);
     const { body, answers } = readWhole(bytes, turnIds.length);
@@ -185,7 +188,7 @@ export class Chat {
   }
 
   /** Every choice is a turn. One that the engine had finished is complete, whatever became of the others. */
-  private async record(exchange: Exchange, routed: RoutedResponse, ending: StreamEnding): Promise<void> {
+  private async record(exchange: Exchange, routed: RoutedAnswer, ending: StreamEnding): Promise<void> {
     try {
       await this.writeDown(exchange, routed, ending);
     } catch (error) {
@@ -195,15 +198,16 @@ export class Chat {
     }
   }
 
-  private async writeDown(exchange: Exchange, routed: RoutedResponse, ending: StreamEnding): Promise<void> {
+  private async writeDown(exchange: Exchange, routed: RoutedAnswer, ending: StreamEnding): Promise<void> {
     const { skipped, turnIds, prompt, sessionId } = exchange;
     this.limits.charge(callerOf(exchange.reply.request), ending.answers[0], ending.tokensSeen);
     const messages = ending.answers.map(({ message }) => message);
     this.conversations.given(prompt, sessionId, messages);
     if (skipped !== null) return this.metrics.skip(skipped);
+    const version = await this.router.version(routed, ending.answers[0]?.model ?? null);
     const turns = ending.answers.map((answer, index): EndedTurn => {
       const isWhole = ending.outcome === 'failed' && answer.finishReason !== null;
-      const context = this.contextOf(exchange, turnIds[index]!, routed, answer);
+      const context = this.contextOf(exchange, turnIds[index]!, routed, version);
       return { context, answer, outcome: isWhole ? 'complete' : ending.outcome, detail: ending.detail };
     });
     await this.recorder.record(prompt, turns);
@@ -212,8 +216,8 @@ export class Chat {
   private contextOf(
     { call, sessionId, kept, request, sent }: Exchange,
     turnId: string,
-    routed: RoutedResponse,
-    answer: CompletedAnswer,
+    routed: RoutedAnswer,
+    answered: AnswerVersion,
   ): AnswerContext {
     return {
       turnId,
@@ -223,7 +227,8 @@ export class Chat {
       responseId: call.format.responseId(turnId),
       request,
       model: routed.model,
-      policyVersion: this.router.version(routed, answer.model),
+      policyVersion: answered.version,
+      ...(answered.version === null && { unknownVersion: answered.why }),
       dialect: this.config.POLICY_DIALECT,
       sampling: samplingOf(sent.body),
       sentBody: sent.body,

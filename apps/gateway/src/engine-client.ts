@@ -7,6 +7,7 @@ import { parseAnswerJson } from './core/answer-json';
 import type { FailureKind } from './core/circuit';
 import { exactJson } from './core/exact-numbers';
 import type { ListedModel } from './core/route-model';
+import { NO_LABELS, type WeightsLabel } from './core/weights-label';
 import { readEngineBody } from './engine-body';
 import { exchange, type EngineResponse } from './engine-exchange';
 
@@ -95,6 +96,38 @@ export class EngineClient implements OnApplicationShutdown {
           typeof (model as { id?: unknown } | null)?.id === 'string',
       );
       return { raw, listed: raw.map(({ id, parent }) => ({ id, parent: typeof parent === 'string' ? parent : null })) };
+    } catch (error) {
+      throw engineError(error);
+    }
+  }
+
+  /**
+   * What the engine's only weights are labelled: `weight_version` of vLLM's `GET ROOT/weight_info` or SGLang's `GET ROOT/model_info`;
+   * `no-labels` where the server knows none.
+   *
+   * @throws HindcastError `engine-…` when it does not say
+   */
+  async weightsLabel(engine: string): Promise<WeightsLabel> {
+    const { POLICY_DIALECT: dialect } = this.config;
+    if (dialect === 'openai') return NO_LABELS;
+    for (const path of dialect === 'sglang' ? ['model_info', 'get_model_info'] : ['weight_info']) {
+      const info = await this.info(`${engine.replace(/\/v1$/, '')}/${path}`);
+      if (info !== null) return typeof info['weight_version'] === 'string' ? info['weight_version'] : null;
+    }
+    return NO_LABELS;
+  }
+
+  /** `null`: the server has no such path. */
+  private async info(url: string): Promise<Record<string, unknown> | null> {
+    try {
+      const signal = AbortSignal.timeout(MODELS_TIMEOUT_MS);
+      const response = await request(url, { dispatcher: this.agent, headers: this.headers({}), signal });
+      const bytes = await readEngineBody(response.body);
+      if (response.statusCode === 404) return null;
+      const body = response.statusCode === 200 ? parseAnswerJson(bytes) : null;
+      if (typeof body !== 'object' || body === null)
+        throw new HindcastError('engine-invalid-response', 'the engine does not say which weights it has');
+      return body as Record<string, unknown>;
     } catch (error) {
       throw engineError(error);
     }

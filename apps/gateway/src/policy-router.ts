@@ -3,10 +3,14 @@ import { HindcastError } from '@hindcast/contracts';
 import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { engineModelName } from './core/engine-request';
+import { choosePolicy } from './core/policy-choice';
 import { adapterVersion, answeredVersion, fallbackAdapter, routeModel, type ListedModel } from './core/route-model';
+import type { WeightsLabel } from './core/weights-label';
 import { unlessAborted } from './abort';
+import { sha256 } from './answer-recorder';
 import { EngineAttempts, letGo, type Errand, type RoutedResponse } from './engine-attempts';
 import { EngineModels } from './engine-models';
+import { EngineWeights } from './engine-weights';
 import { GatewayMetrics } from './gateway-metrics';
 import { PolicyWatch } from './policy-watch';
 
@@ -19,7 +23,19 @@ export interface CallOptions {
   readonly onlyAsNamed?: boolean;
   /** Of the lines that are logged about the call. */
   readonly ids?: LogContext;
+  /** What stays the same in a conversation, so that it stays on one version while another is on trial. */
+  readonly stickyTo?: string;
 }
+
+/** A response with what its version is known by. */
+export interface RoutedAnswer extends RoutedResponse {
+  /** Labels of the engines' weights before the request was sent; `null` where every name has its own weights. */
+  readonly weights: ReadonlyMap<string, WeightsLabel> | null;
+}
+
+/** Version of an answer; `null` when no model of ours gave it, or when the `weights` behind the name may have been replaced. */
+export type AnswerVersion =
+  { readonly version: number } | { readonly version: null; readonly why: 'model' | 'weights' };
 
 /** Decides which engine and model answer a request. */
 @Injectable()
@@ -29,6 +45,7 @@ export class PolicyRouter {
     private readonly attempts: EngineAttempts,
     private readonly models: EngineModels,
     private readonly policy: PolicyWatch,
+    private readonly weights: EngineWeights,
     private readonly metrics: GatewayMetrics,
     private readonly log: Log,
   ) {}
@@ -42,12 +59,13 @@ export class PolicyRouter {
     body: object,
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-    { path = 'chat/completions', onlyAsNamed = false, ids }: CallOptions = {},
-  ): Promise<RoutedResponse> {
-    const [listed, { adapter, engines }] = await unlessAborted(
-      Promise.all([this.models.listed(requested), this.policy.known()]),
+    { path = 'chat/completions', onlyAsNamed = false, ids, stickyTo }: CallOptions = {},
+  ): Promise<RoutedAnswer> {
+    const [listed, policy, weights] = await unlessAborted(
+      Promise.all([this.models.listed(requested), this.policy.known(), this.weightsBefore()]),
       signal,
     );
+    const { adapter, engines } = choosePolicy(policy, stickyTo ?? null, sha256);
     const route = routeModel(requested, listed, onlyAsNamed ? requested : adapter, this.isStrict(listed));
     if (!route.found) throw new HindcastError('model-not-found', `the model '${requested}' does not exist`);
     const model = this.engineName(route.asNamed ?? route.adapter, listed);
@@ -58,7 +76,7 @@ export class PolicyRouter {
     const errand: Errand = { path, body, model, headers, signal, ids };
     const routed = await this.attempts.answer(wish, errand);
     const isMissing = !onlyAsNamed && (await this.isAdapterMissing(routed, signal));
-    return isMissing ? this.fallBack(routed, errand) : routed;
+    return { ...(isMissing ? await this.fallBack(routed, errand) : routed), weights };
   }
 
   /** vLLM answers 404 for an adapter that it does not know; SGLang 400, as for any bad request, so its list decides. */
@@ -70,9 +88,20 @@ export class PolicyRouter {
     return list !== null && !list.listed.some(({ id }) => adapterVersion(id) === version);
   }
 
-  /** Policy version of an answer; `null` when a model that is not ours gave it. */
-  version(routed: RoutedResponse, answeredModel: string | null): number | null {
-    return answeredVersion(routed.model, answeredModel, this.config.POLICY_MODEL, this.models.listedBy(routed.engine));
+  /** Policy version of an answer that is over. */
+  async version(routed: RoutedAnswer, answeredModel: string | null): Promise<AnswerVersion> {
+    const { model, engine, weights } = routed;
+    const { POLICY_MODEL: base } = this.config;
+    const named = answeredVersion(model, answeredModel, base, this.models.listedBy(engine));
+    if (named === null) return { version: null, why: 'model' };
+    // A name of its own has weights of its own.
+    if (named !== 0 || (weights === null && !this.weights.mayMove)) return { version: named };
+    const version = weights && (await this.weights.versionOf(engine, weights));
+    return version === null ? { version, why: 'weights' } : { version };
+  }
+
+  private async weightsBefore(): Promise<RoutedAnswer['weights']> {
+    return this.weights.mayMove ? await this.weights.before(this.config.POLICY_BASE_URL) : null;
   }
 
   private engineName(name: string | null, listed: readonly ListedModel[]): string {

@@ -16,6 +16,8 @@ const RE_READ_MS = 5_000;
 @Injectable()
 export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   current: CurrentPolicy;
+  /** It was read once, or there is none yet. */
+  isKnown = false;
   private stopped = false;
   private stopWatch: () => void = () => undefined;
   private isRead: () => void = () => undefined;
@@ -28,7 +30,14 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly log: Log,
     metrics: Metrics,
   ) {
-    this.current = { version: 0, adapter: null, engines: config.POLICY_BASE_URL, at: 0 };
+    this.current = {
+      version: 0,
+      adapter: null,
+      engines: config.POLICY_BASE_URL,
+      weights: 'named',
+      canary: null,
+      at: 0,
+    };
     metrics.gauge('policy_version', 'Version that new requests go to', [], (gauge) => gauge.set(this.current.version));
   }
 
@@ -80,6 +89,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
       while (!this.stopped) {
         const entry = await kv.get('current');
         if (entry?.operation === 'PUT') this.accept(readJson(entry));
+        else this.isKnown = true;
         this.isRead();
         await sleep(RE_READ_MS, undefined, { ref: false });
       }
@@ -94,10 +104,14 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private accept(value: unknown): void {
     const parsed = CurrentPolicy.safeParse(value);
     if (!parsed.success) return this.log.error('policy.unreadable');
-    if (parsed.data.version !== this.current.version || parsed.data.adapter !== this.current.adapter) {
-      this.log.info('policy.current', { policyVersion: parsed.data.version, adapter: parsed.data.adapter });
-    }
+    const { version, adapter, canary } = parsed.data;
+    const { current } = this;
+    if (version !== current.version || adapter !== current.adapter)
+      this.log.info('policy.current', { policyVersion: version, adapter });
+    if (canary && canary.version !== current.canary?.version)
+      this.log.info('policy.on-trial', { policyVersion: canary.version, share: canary.share });
     this.current = parsed.data;
+    this.isKnown = true;
   }
 }
 

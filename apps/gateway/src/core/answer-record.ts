@@ -17,8 +17,10 @@ export interface AnswerContext {
   readonly request: ChatRequest;
   /** Model name that was sent to the engine. */
   readonly model: string;
-  /** Version that answered; `null` when it was no model of ours. */
+  /** Version that answered; `null` when that cannot be told. */
   readonly policyVersion: number | null;
+  /** Why it cannot: it was no model of ours, or the weights behind the name may have been replaced meanwhile. */
+  readonly unknownVersion?: 'model' | 'weights';
   readonly dialect: Dialect;
   /** How the engine was told to sample; `null` when that cannot be read. */
   readonly sampling: Sampling | null;

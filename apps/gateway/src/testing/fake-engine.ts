@@ -31,6 +31,8 @@ export class FakeEngine {
   models: { id: string; parent?: string | null }[] = [{ id: 'seed' }];
   /** Status of `GET /health`; `null`: no answer. */
   health: number | null = 200;
+  /** Label of its only weights; `undefined`: a server that knows no labels. */
+  weightVersion: string | null | undefined = undefined;
   script: Script;
   private readonly sockets = new Set<Socket>();
   private responses = 0;
@@ -78,6 +80,11 @@ export class FakeEngine {
         object: 'list',
         data: this.models.map((model) => listed(model, this.wire)),
       });
+    if (request.url === '/weight_info' || request.url === '/model_info' || request.url === '/get_model_info') {
+      const label = this.weightVersion;
+      if (label === undefined) return sendJson(response, 404, { detail: 'Not Found' });
+      return sendJson(response, 200, { weight_version: label });
+    }
     const aborted = new Promise<void>((resolve) =>
       response.once('close', () => !response.writableFinished && resolve()),
     );
