@@ -134,18 +134,13 @@ function sumOfSquares(values: Float32Array): number {
   return a + b + (c + d);
 }
 
-/** The gradients scaled so that their joint L2 norm is at most `maxNorm`, and the norm before scaling. */
+/** Scales the gradients, in place, so that their joint L2 norm is at most `maxNorm`; also the norm before scaling. */
 export function clipByGlobalNorm(gradients: NamedArrays, maxNorm: number): { gradients: NamedArrays; norm: number } {
   const norm = globalNorm(gradients);
   if (!(norm > maxNorm)) return { gradients, norm };
   const scale = maxNorm / norm;
-  return { gradients: new Map([...gradients].map(([name, g]) => [name, scaled(g, scale)])), norm };
-}
-
-function scaled(values: Float32Array, scale: number): Float32Array {
-  const result = new Float32Array(values.length);
-  for (let i = 0; i < values.length; i++) result[i] = values[i]! * scale;
-  return result;
+  for (const gradient of gradients.values()) for (let i = 0; i < gradient.length; i++) gradient[i]! *= scale;
+  return { gradients, norm };
 }
 
 /** Adds `gradients` to `total` in place; an empty total becomes a copy of them. */

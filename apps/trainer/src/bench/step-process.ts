@@ -1,0 +1,110 @@
+// The trainer's own step, in a process of its own: reads what to build from the first line of stdin, takes a step for every further
+// one and answers with a line. `bench_trainer.py` speaks the same.
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { chooseBackend } from '../backends/choose-backend';
+import { hyperparametersOf, readConfig } from '../config';
+import { initialAdamState } from '../core/adam';
+import { PolicyModel } from '../core/policy-model';
+import { INITIAL_PROGRESS } from '../core/progress';
+import { trainStep, type TrainingState } from '../core/train-step';
+import { matmulTime } from './matmul-rate';
+import { productsOf, sizeOf, type Size, type SizeName } from './sizes';
+import { ADAPTER_ALPHA, adapterRecipes, baseRecipes, samplesOf, tensorsOf } from './workload';
+
+/** What a process is asked to build. */
+export interface StepOrder {
+  readonly size: SizeName;
+  readonly layers?: number;
+  readonly threads: number;
+}
+
+/** A step that was taken. */
+export interface StepAnswer {
+  readonly ms: number;
+  /** CPU time of all threads. */
+  readonly cpuMs: number;
+  readonly loss: number;
+  /** Before clipping. */
+  readonly gradNorm: number;
+  /** Largest resident memory of the process so far. */
+  readonly peakRssMb: number;
+}
+
+/** Everything but the batch that decides what a step does, for both engines. */
+export function benchHyperparameters({ rank }: Size): ReturnType<typeof hyperparametersOf> {
+  return hyperparametersOf(
+    readConfig({
+      LEARNING_RATE: '0.0001',
+      TOKEN_BUDGET: '65536',
+      MAX_GRAD_NORM: '1',
+      ...(rank === null
+        ? { TUNING: 'full' }
+        : { TUNING: 'lora', LORA_RANK: String(rank), LORA_ALPHA: String(ADAPTER_ALPHA) }),
+    }),
+  );
+}
+
+async function main(): Promise<void> {
+  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+  const order = JSON.parse(String((await lines.next()).value)) as StepOrder;
+  const size = sizeOf(order.size, order.layers);
+  const step = await stepper(size, order.threads);
+  say({ ready: true });
+  for (let line = await lines.next(); !line.done; line = await lines.next()) {
+    say(line.value === 'matmul' ? await matmulTime(productsOf(size), order.threads) : await timed(step));
+  }
+  process.exit(0);
+}
+
+export async function stepper(size: Size, threads: number): Promise<() => Promise<{ loss: number; gradNorm: number }>> {
+  const hyper = benchHyperparameters(size);
+  const { backend } = await chooseBackend('onnx', threads);
+  const baseWeights = tensorsOf(baseRecipes(size));
+  const model = new PolicyModel({
+    backend,
+    config: size.config,
+    baseWeights,
+    tuning: hyper.tuning,
+    loss: hyper.loss,
+    tokenBudget: hyper.tokenBudget,
+  });
+  const weights = size.rank === null ? baseWeights : tensorsOf(adapterRecipes(size));
+  let state: TrainingState = {
+    weights,
+    optimizer: initialAdamState(new Map([...weights].map(([name, { data }]) => [name, data]))),
+    progress: INITIAL_PROGRESS,
+  };
+  const samples = samplesOf(size);
+  return async () => {
+    const result = await trainStep(model, samples, state, hyper, 0);
+    if (!result.ok) throw new Error('the step is not finite');
+    state = result.state;
+    return { loss: result.metrics['loss/total']!, gradNorm: result.metrics['grad_norm']! };
+  };
+}
+
+async function timed(step: () => Promise<{ loss: number; gradNorm: number }>): Promise<StepAnswer> {
+  const started = performance.now();
+  const before = process.cpuUsage();
+  const result = await step();
+  const { user, system } = process.cpuUsage(before);
+  return { ms: performance.now() - started, cpuMs: (user + system) / 1000, ...result, peakRssMb: peakRssMb() };
+}
+
+/** Of this process alone; the system's own count, where there is no /proc, may begin with the parent's. */
+function peakRssMb(): number {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+    if (kilobytes) return Number(kilobytes) / 1024;
+  } catch {
+    // Not Linux.
+  }
+  return process.resourceUsage().maxRSS / 1024;
+}
+
+function say(answer: object): void {
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+if (require.main === module) void main();
