@@ -47,6 +47,17 @@ describe('log-probs equal the trainer’s', () => {
     ['Qwen2: biases', { architecture: 'qwen2', attentionBias: true }],
     ['LLaMA with every bias', { attentionBias: true, attentionOutputBias: true, mlpBias: true }],
     ['Qwen3: query and key norms', { architecture: 'qwen3', queryKeyNorm: true }],
+    [
+      'Qwen3, tied, with biases',
+      { architecture: 'qwen3', queryKeyNorm: true, attentionBias: true, tieWordEmbeddings: true },
+    ],
+    [
+      'LLaMA 3: a stretched rotation',
+      {
+        ropeTheta: 500000,
+        ropeScaling: { factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalMaxPositions: 32 },
+      },
+    ],
   ];
   it.each(architectures)('%s', async (_, changes) => {
     const config = { ...smallConfig, ...changes };
@@ -77,6 +88,36 @@ describe('log-probs equal the trainer’s', () => {
     ).toBeLessThan(1e-4);
     expect(largestDifference(ofBase, ofAdapter)).toBeGreaterThan(0.01);
   });
+});
+
+it('reads prompts together as each alone, and keeps what the next tokens need', async () => {
+  const config = { ...smallConfig, architecture: 'qwen3' as const, queryKeyNorm: true };
+  const forward = await created(config, randomWeights(config, 4), 1);
+  const rows = [1, 40, 7, 90].map((length, i) => sequence(length + 5, config.vocabSize, i + 1));
+  const expected = await Promise.all(rows.map((ids) => trainerLogProbs(config, randomWeights(config, 4), ids)));
+  const reading = await forward.read(rows.map((ids, i) => ({ ids: ids.slice(0, -5), picked: i % 2 ? 'all' : 'last' })));
+  rows.forEach((ids, i) => {
+    const from = i % 2 ? 0 : ids.length - 6;
+    expect(reading.logProbs[i]).toHaveLength((i % 2 ? ids.length - 5 : 1) * config.vocabSize);
+    for (let at = from; at < ids.length - 5; at++)
+      expect(
+        Math.abs(reading.logProbs[i]![(at - from) * config.vocabSize + ids[at + 1]!]! - expected[i]![at]!),
+      ).toBeLessThan(1e-5);
+  });
+  const cache = forward.newCache();
+  const kept = [3, 0, 2];
+  for (const i of kept) reading.keep(i, cache);
+  for (let step = 0; step < 4; step++) {
+    const logProbs = await forward.run(
+      cache,
+      kept.map((i) => rows[i]!.at(step - 5)!),
+      'last',
+    );
+    kept.forEach((i, row) => {
+      const next = rows[i]!.at(step - 4)!;
+      expect(Math.abs(logProbs[row * config.vocabSize + next]! - expected[i]!.at(step - 4)!)).toBeLessThan(1e-5);
+    });
+  }
 });
 
 it('gives each row of a batch what it gets alone, whatever joins, leaves or stands in the padding', async () => {

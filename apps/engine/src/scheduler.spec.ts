@@ -40,6 +40,33 @@ it('reads long prompts in pieces and scores them once', async () => {
   expect((prompt as TokenScore[]).map(({ id }) => id)).toEqual(promptIds.slice(1));
 });
 
+it('gives prompts that are read together what each gets alone, scored or not, of one token or longer than a piece', async () => {
+  const jobs = [1, 30, 100, 3, 120, 150, 180].map((length, i) => ({
+    promptIds: Array.from({ length }, (_, at) => (at * (i + 3) + i) % 23),
+    promptTop: i % 3 === 1 ? 1 : null,
+    maxTokens: i === 3 ? 1 : 6,
+  }));
+  const alone: Awaited<ReturnType<typeof run>>[] = [];
+  for (const job of jobs) alone.push(await run(new Scheduler(1), job));
+  const scheduler = new Scheduler(6);
+  const together = await Promise.all(jobs.map((job) => run(scheduler, job)));
+  together.forEach(({ scores, prompt }, i) => {
+    expect(scores.map(({ id }) => id)).toEqual(alone[i]!.scores.map(({ id }) => id));
+    for (const [at, { logProb }] of scores.entries()) expect(logProb).toBeCloseTo(alone[i]!.scores[at]!.logProb, 4);
+    const expected = alone[i]!.prompt as TokenScore[] | null;
+    expect((prompt as TokenScore[] | null)?.map(({ id, rank }) => [id, rank])).toEqual(
+      expected?.map(({ id, rank }) => [id, rank]),
+    );
+  });
+});
+
+it('fails only the prompt that the model cannot run, of those that are read with it', async () => {
+  const scheduler = new Scheduler(4);
+  const jobs = [[1, 2], [1, 99999], [3]].map((promptIds) => run(scheduler, { promptIds }));
+  const results = await Promise.allSettled(jobs);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
 it('runs at most the batch at once, the others in the order they came', async () => {
   const scheduler = new Scheduler(2);
   let most = 0;

@@ -1,6 +1,6 @@
 import type { KvCache } from './core/kv-cache';
 import { scoreToken, type TokenScore } from './core/token-score';
-import type { ForwardPass } from './forward-pass';
+import type { ForwardPass, Reading } from './forward-pass';
 
 /** One row of work: a prompt to read, scores to give for it if wanted, and tokens to generate behind it. */
 export interface Job {
@@ -47,20 +47,24 @@ const PREFILL_TOKENS = 256;
 const SCORED_NUMBERS = 16 * 2 ** 20;
 
 /**
- * Continuous batching: a job joins the running batch as soon as its prompt is read and leaves it with its last token. Prompts are read
- * one by one in the order they came, a piece between two decoding steps. Jobs of different weights take turns.
+ * Continuous batching: a job joins the running batch as soon as its prompt is read and leaves it with its last token. Between two
+ * decoding steps, prompts are read in the order they came: as many whole ones as fit, in one run, or a piece of a long one. Jobs of
+ * different weights take turns.
  */
 export class Scheduler {
   private readonly waiting: Row[] = [];
   private readonly lanes = new Map<ForwardPass, Lane>();
-  private reading: { row: Row; cache: KvCache } | null = null;
+  /** Rows whose prompts are being read in one run. */
+  private reading: readonly Row[] = [];
+  /** The long prompt that is read in pieces, with what was read of it. */
+  private long: { row: Row; cache: KvCache } | null = null;
   private isTurning = false;
 
   /** @param maxBatch rows that decode at once, over all weights */
   constructor(private readonly maxBatch: number) {}
 
   get runningCount(): number {
-    let count = this.reading ? 1 : 0;
+    let count = this.reading.length + (this.long ? 1 : 0);
     for (const { rows } of this.lanes.values()) count += rows.length;
     return count;
   }
@@ -90,7 +94,7 @@ export class Scheduler {
     if (this.isTurning) return;
     this.isTurning = true;
     try {
-      while (this.waiting.length > 0 || this.reading || this.lanes.size > 0) {
+      while (this.waiting.length > 0 || this.long || this.lanes.size > 0) {
         await this.readStep();
         for (const lane of [...this.lanes.values()]) await this.decodeStep(lane);
       }
@@ -99,53 +103,108 @@ export class Scheduler {
     }
   }
 
-  /** Reads one piece of the prompt that is next; its last piece gives the first token. */
   private async readStep(): Promise<void> {
-    this.reading ??= this.startReading();
-    if (!this.reading) return;
-    const { row, cache } = this.reading;
-    const { job } = row;
+    if (!this.long) {
+      this.reading = this.nextToRead();
+      const [first] = this.reading;
+      if (!first) return;
+      if (first.job.promptIds.length <= pieceLimit(first.job)) {
+        await this.readTogether(this.reading);
+        this.reading = [];
+        return;
+      }
+      this.long = { row: first, cache: first.job.weights.newCache() };
+      this.reading = [];
+      this.long.cache.addRow();
+    }
+    await this.readPiece(this.long);
+  }
+
+  /** Takes the prompts of the next run from the queue: of one set of weights, and together no longer than a piece. */
+  private nextToRead(): Row[] {
+    const rows: Row[] = [];
+    let tokens = 0;
+    let picked = 0;
+    while (this.waiting.length > 0) {
+      const row = this.waiting[0]!;
+      const { weights, promptIds } = row.job;
+      if (row.cancelled) {
+        this.waiting.shift();
+        finish(row);
+        continue;
+      }
+      tokens += promptIds.length;
+      picked += isScored(row.job) ? promptIds.length : 1;
+      const fits = tokens <= PREFILL_TOKENS && picked * weights.config.vocabSize <= SCORED_NUMBERS;
+      const joins = rows.length === 0 || (fits && weights === rows[0]!.job.weights);
+      if (!joins || this.runningCount + rows.length >= this.maxBatch) break;
+      rows.push(row);
+      this.waiting.shift();
+      if (!fits) break;
+    }
+    return rows;
+  }
+
+  /** Reads whole prompts in one run; each gets its first token and joins its lane. */
+  private async readTogether(rows: readonly Row[]): Promise<void> {
+    const { weights } = rows[0]!.job;
+    let reading: Reading;
     try {
-      if (row.cancelled) return this.endReading(row);
-      const isScored = job.promptTop !== null;
-      const limit = isScored
-        ? Math.max(1, Math.min(PREFILL_TOKENS, Math.floor(SCORED_NUMBERS / job.weights.config.vocabSize)))
-        : PREFILL_TOKENS;
-      const piece = job.promptIds.slice(row.read, row.read + limit);
-      const logProbs = await job.weights.run(cache, piece, isScored ? 'all' : 'last');
-      const { vocabSize } = job.weights.config;
+      reading = await weights.read(
+        rows.map(({ job }) => ({ ids: job.promptIds, picked: isScored(job) ? 'all' : 'last' })),
+      );
+    } catch (error) {
+      // Whichever of them the model cannot run, the others have nothing to do with it.
+      if (rows.length > 1) for (const row of rows) await this.readTogether([row]);
+      else fail(rows[0]!, error);
+      return;
+    }
+    rows.forEach((row, i) => {
+      row.read = row.job.promptIds.length;
+      this.begin(row, reading.logProbs[i]!, row.read, (cache) => reading.keep(i, cache));
+    });
+  }
+
+  /** Reads the next piece of a long prompt; its last piece gives the first token. */
+  private async readPiece({ row, cache }: { row: Row; cache: KvCache }): Promise<void> {
+    const { job } = row;
+    if (row.cancelled) {
+      this.long = null;
+      return finish(row);
+    }
+    const piece = job.promptIds.slice(row.read, row.read + pieceLimit(job));
+    let logProbs: Float32Array;
+    try {
+      logProbs = await job.weights.run(cache, piece, isScored(job) ? 'all' : 'last');
+    } catch (error) {
+      this.long = null;
+      return fail(row, error);
+    }
+    row.read += piece.length;
+    if (row.read >= job.promptIds.length) this.long = null;
+    this.begin(row, logProbs, piece.length, (lane) => void lane.adopt(cache));
+  }
+
+  /** Scores the prompt tokens just read, and once the prompt is read takes the first token and lets the row join its lane. */
+  private begin(row: Row, logProbs: Float32Array, count: number, keep: (lane: KvCache) => void): void {
+    const { job } = row;
+    const { vocabSize } = job.weights.config;
+    try {
       if (job.promptTop !== null)
-        for (let i = 0; i < piece.length; i++) {
-          const id = job.promptIds[row.read + i + 1];
+        for (let i = 0; i < count; i++) {
+          const id = job.promptIds[row.read - count + i + 1];
           if (id !== undefined) row.promptScores.push(scoreToken(rowOf(logProbs, i, vocabSize), id, job.promptTop));
         }
-      row.read += piece.length;
       if (row.read < job.promptIds.length) return;
-      if (row.cancelled || job.maxTokens === 0) return this.endReading(row);
-      const isOver = this.take(row, rowOf(logProbs, isScored ? piece.length - 1 : 0, vocabSize));
-      if (isOver) return this.endReading(row);
-      this.reading = null;
-      const lane = this.laneOf(job.weights);
-      lane.cache.adopt(cache);
-      lane.rows.push(row);
+      const last = rowOf(logProbs, isScored(job) ? count - 1 : 0, vocabSize);
+      if (row.cancelled || job.maxTokens === 0 || this.take(row, last)) return finish(row);
     } catch (error) {
-      this.reading = null;
-      fail(row, error);
+      if (this.long?.row === row) this.long = null;
+      return fail(row, error);
     }
-  }
-
-  private startReading(): { row: Row; cache: KvCache } | null {
-    if (this.runningCount >= this.maxBatch) return null;
-    const row = this.waiting.shift();
-    if (!row) return null;
-    const cache = row.job.weights.newCache();
-    cache.addRow();
-    return { row, cache };
-  }
-
-  private endReading(row: Row): void {
-    this.reading = null;
-    finish(row);
+    const lane = this.laneOf(job.weights);
+    keep(lane.cache);
+    lane.rows.push(row);
   }
 
   /** One token for every row of a lane. */
@@ -198,6 +257,16 @@ export class Scheduler {
     if (lane.rows.length === 0) this.lanes.delete(lane.weights);
     then();
   }
+}
+
+function isScored({ promptTop }: Job): boolean {
+  return promptTop !== null;
+}
+
+/** Tokens of a prompt that one run reads at most. */
+function pieceLimit(job: Job): number {
+  if (!isScored(job)) return PREFILL_TOKENS;
+  return Math.max(1, Math.min(PREFILL_TOKENS, Math.floor(SCORED_NUMBERS / job.weights.config.vocabSize)));
 }
 
 /** A view, valid until the next step. */

@@ -30,7 +30,7 @@ const END = 2 ** 31 - 1;
  * | input | shape | |
  * |---|---|---|
  * | `tokens` | int64 `[B, S]` | |
- * | `cos`, `sin` | `[B, 1, S, headDim / 2]` | rotation of each new position |
+ * | `cos`, `sin` | `[B, 1, S, headDim / 2]` | rotation of each new position, with the scale of attention: see RotaryTable |
  * | `past_mask` | `[B, 1, 1, P]` | added to the scores of cached positions |
  * | `own_mask` | `[1, 1, G·S, S]` | added to the scores among the new tokens: causal, repeated G = heads / kvHeads times |
  * | `picked` | int64 `[N]` | which of the B·S new positions, row-major, get log-probabilities |
@@ -96,15 +96,12 @@ class DecodeGraph {
     const pastKeys = graph.input(graphNames.pastKeys(layer), 'float32', cache);
     const pastValues = graph.input(graphNames.pastValues(layer), 'float32', cache);
     const input = this.rmsNorm(hidden, `${prefix}.input_layernorm.weight`, hiddenSize);
-    const queries = this.rotate(this.heads(`${prefix}.self_attn.q`, input, heads, true), rotation);
-    const keys = this.rotate(this.heads(`${prefix}.self_attn.k`, input, kvHeads, true), rotation);
-    const values = this.heads(`${prefix}.self_attn.v`, input, kvHeads, false);
+    const { queries, keys, values } = this.project(`${prefix}.self_attn`, input, rotation);
     graph.output(graphNames.keys(layer), keys, 'float32', ['B', kvHeads, 'S', headDim]);
     graph.output(graphNames.values(layer), values, 'float32', ['B', kvHeads, 'S', headDim]);
 
     // The G query heads of one key/value head become rows of one product: [B, kvHeads, G·S, headDim].
-    const scaled = graph.op('Mul', [queries, graph.float(1 / Math.sqrt(headDim))]);
-    const grouped = graph.op('Reshape', [scaled, graph.int64(0, kvHeads, -1, headDim)]);
+    const grouped = graph.op('Reshape', [queries, graph.int64(0, kvHeads, -1, headDim)]);
     const scores = graph.op(
       'Concat',
       [this.scores(grouped, pastKeys, masks.past), this.scores(grouped, keys, masks.own)],
@@ -132,21 +129,39 @@ class DecodeGraph {
     return this.graph.op('Add', [product, mask]);
   }
 
-  /** Projection split into heads, `[B, count, S, headDim]`, with Qwen3's norm per head where the model has it. */
-  private heads(name: string, input: OnnxValue, count: number, hasNorm: boolean): OnnxValue {
+  /** Queries, keys and values by head, `[B, heads or kvHeads, S, headDim]`: one product, and one rotation for queries and keys. */
+  private project(
+    prefix: string,
+    input: OnnxValue,
+    rotation: { cos: OnnxValue; sin: OnnxValue },
+  ): { queries: OnnxValue; keys: OnnxValue; values: OnnxValue } {
     const { graph, config } = this;
-    const { headDim, hiddenSize, attentionBias, queryKeyNorm } = config;
-    const flat = this.linear(`${name}_proj`, input, hiddenSize, count * headDim, attentionBias);
-    let split = graph.op('Reshape', [flat, graph.int64(0, 0, count, headDim)]);
-    if (hasNorm && queryKeyNorm) split = this.rmsNorm(split, `${name}_norm.weight`, headDim);
-    return graph.op('Transpose', [split], { perm: [0, 2, 1, 3] });
+    const { heads, kvHeads, headDim, hiddenSize, queryKeyNorm } = config;
+    const sizes = { q: heads * headDim, k: kvHeads * headDim, v: kvHeads * headDim };
+    const parts = Object.entries(sizes).map(([part, outputs]) => ({ name: `${prefix}.${part}_proj`, outputs }));
+    const flat = this.linears(parts, input, hiddenSize, config.attentionBias);
+    const split = graph.op('Reshape', [flat, graph.int64(0, 0, heads + 2 * kvHeads, headDim)]);
+    const byHead = graph.op('Transpose', [split], { perm: [0, 2, 1, 3] });
+    let turned: OnnxValue;
+    let values: OnnxValue;
+    if (queryKeyNorm) {
+      const [q, k, v] = this.split(byHead, 1, heads, kvHeads, kvHeads) as [OnnxValue, OnnxValue, OnnxValue];
+      const normed = [
+        this.rmsNorm(q, `${prefix}.q_norm.weight`, headDim),
+        this.rmsNorm(k, `${prefix}.k_norm.weight`, headDim),
+      ];
+      turned = graph.op('Concat', normed, { axis: 1 });
+      values = v;
+    } else [turned, values] = this.split(byHead, 1, heads + kvHeads, kvHeads) as [OnnxValue, OnnxValue];
+    const [queries, keys] = this.split(this.rotate(turned, rotation), 1, heads, kvHeads) as [OnnxValue, OnnxValue];
+    return { queries, keys, values };
   }
 
   /** Rotary position embedding over the two halves of a head (the Hugging Face layout). */
   private rotate(heads: OnnxValue, { cos, sin }: { cos: OnnxValue; sin: OnnxValue }): OnnxValue {
     const { graph } = this;
     const half = this.config.headDim / 2;
-    const [a, b] = graph.ops('Split', [heads, graph.int64(half, half)], 2, { axis: -1 }) as [OnnxValue, OnnxValue];
+    const [a, b] = this.split(heads, -1, half, half) as [OnnxValue, OnnxValue];
     const first = graph.op('Sub', [graph.op('Mul', [a, cos]), graph.op('Mul', [b, sin])]);
     const second = graph.op('Add', [graph.op('Mul', [b, cos]), graph.op('Mul', [a, sin])]);
     return graph.op('Concat', [first, second], { axis: -1 });
@@ -172,19 +187,52 @@ class DecodeGraph {
   }
 
   private linear(name: string, input: OnnxValue, inputs: number, outputs: number, hasBias: boolean): OnnxValue {
+    return this.linears([{ name, outputs }], input, inputs, hasBias);
+  }
+
+  /** Several projections of one input as one product; their outputs side by side. */
+  private linears(
+    parts: readonly { readonly name: string; readonly outputs: number }[],
+    input: OnnxValue,
+    inputs: number,
+    hasBias: boolean,
+  ): OnnxValue {
     const { graph } = this;
+    const total = parts.reduce((sum, { outputs }) => sum + outputs, 0);
+    const joined = (suffix: string, shape: readonly number[]): OnnxValue => {
+      const data = parts.map(({ name, outputs }) => this.data(`${name}.${suffix}`, [outputs, ...shape]));
+      return graph.constant(data.length === 1 ? data[0]! : concatenated(data), [total, ...shape]);
+    };
     // Files hold [out, in]; onnxruntime transposes constants once, while the session is made.
-    const matrix = graph.op('Transpose', [this.weight(`${name}.weight`, [outputs, inputs])], { perm: [1, 0] });
+    const matrix = graph.op('Transpose', [joined('weight', [inputs])], { perm: [1, 0] });
     const product = graph.op('MatMul', [input, matrix]);
-    return hasBias ? graph.op('Add', [product, this.weight(`${name}.bias`, [outputs])]) : product;
+    return hasBias ? graph.op('Add', [product, joined('bias', [])]) : product;
+  }
+
+  private split(value: OnnxValue, axis: number, ...sizes: number[]): OnnxValue[] {
+    return this.graph.ops('Split', [value, this.graph.int64(...sizes)], sizes.length, { axis });
   }
 
   private weight(name: string, shape: readonly number[]): OnnxValue {
+    return this.graph.constant(this.data(name, shape), shape, name);
+  }
+
+  private data(name: string, shape: readonly number[]): Float32Array {
     const tensor = this.weights.get(name);
     if (!tensor) throw new RangeError(`the model has no weight ${name}`);
-    if (tensor.dtype !== 'float32') throw new RangeError(`weight ${name} is ${tensor.dtype}, not float32`);
+    if (!(tensor.data instanceof Float32Array)) throw new RangeError(`weight ${name} is ${tensor.dtype}, not float32`);
     if (tensor.shape.join() !== shape.join())
       throw new RangeError(`weight ${name} has shape [${tensor.shape.join(', ')}], not [${shape.join(', ')}]`);
-    return this.graph.constant(tensor.data, shape, name);
+    return tensor.data;
   }
+}
+
+function concatenated(arrays: readonly Float32Array[]): Float32Array {
+  const joined = new Float32Array(arrays.reduce((length, array) => length + array.length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
 }

@@ -23,3 +23,13 @@ it.each([[Number.NaN], [Infinity], [-Infinity]])('refuses a model that gives %d'
   const draw = drawer({ temperature: 1, topP: 1, topK: 0, seed: 0 }, () => 0.5);
   expect(() => draw(Float32Array.of(value, value))).toThrow('no numbers');
 });
+
+it('draws the id of sampleToken where the draw falls on the border between two tokens', () => {
+  const logProbs = Float32Array.from({ length: 64 }, () => -Math.log(64));
+  for (let id = 0; id <= 64; id++)
+    for (const off of [-1e-11, -1e-16, 0, 1e-16, 1e-11]) {
+      const u = Math.min(Math.max(id / 64 + off, 0), 1 - 2 ** -53);
+      const sampling = { temperature: 1, topP: 1, topK: 0 };
+      expect(drawer({ ...sampling, seed: 0 }, () => u)(logProbs)).toBe(sampleToken(logProbs, sampling, () => u).id);
+    }
+});

@@ -1,37 +1,54 @@
 import { sampleToken } from '@hindcast/language-model';
+import { EXP_ERROR, expNonPositive } from './fast-exp';
 import type { SamplingRequest } from './generation-fields';
 
+/** A sum of weights is off by no more than this share of their total: EXP_ERROR, and float64 rounding. */
+const SUM_ERROR = 4 * EXP_ERROR;
+
 /**
- * Draws tokens for one answer; the ids are exactly those of `sampleToken` of libs/language-model. Without filters the draw is done here,
- * in one buffer and without the log-probability, which the graph has computed already: this runs for every token served.
+ * Draws tokens for one answer; the ids are exactly those of `sampleToken` of libs/language-model. Without filters the draw is done here:
+ * with weights that are a little off, which decides nearly every draw, and the few that lie too close to call are drawn again there.
+ * This runs for every token served.
  *
  * @param uniform one number in [0, 1) per token; not called at temperature 0
  */
 export function drawer(sampling: SamplingRequest, uniform: () => number): (logProbs: Float32Array) => number {
   const { temperature, topP, topK } = sampling;
-  if (temperature === 0 || topP < 1 || topK > 0)
-    return (logProbs) => sampleToken(logProbs, { temperature, topP, topK }, uniform).id;
+  const exactly = (logProbs: Float32Array, u: () => number): number =>
+    sampleToken(logProbs, { temperature, topP, topK }, u).id;
+  if (temperature === 0 || topP < 1 || topK > 0) return (logProbs) => exactly(logProbs, uniform);
   let weights = new Float64Array();
   return (logProbs) => {
     if (weights.length !== logProbs.length) weights = new Float64Array(logProbs.length);
-    let best = -Infinity;
-    for (let id = 0; id < logProbs.length; id++) if (logProbs[id]! > best) best = logProbs[id]!;
-    let total = 0;
-    for (let id = 0; id < logProbs.length; id++) {
-      const weight = Math.exp((logProbs[id]! - best) / temperature);
-      weights[id] = weight;
-      total += weight;
-    }
+    const total = weigh(logProbs, temperature, weights);
     if (!(total > 0 && total < Infinity)) throw new RangeError('the model gave log-probabilities that are no numbers');
-    const limit = uniform() * total;
-    let sum = 0;
-    let last = 0;
-    for (let id = 0; id < weights.length; id++) {
-      if (weights[id] === 0) continue;
-      sum += weights[id]!;
-      last = id;
-      if (sum > limit) break;
-    }
-    return last;
+    const u = uniform();
+    return certainDraw(weights, u * total, SUM_ERROR * total) ?? exactly(logProbs, () => u);
   };
+}
+
+/** Fills `weights` with e^((logProb − best) / temperature), nearly; their sum. */
+function weigh(logProbs: Float32Array, temperature: number, weights: Float64Array): number {
+  let best = -Infinity;
+  for (let id = 0; id < logProbs.length; id++) if (logProbs[id]! > best) best = logProbs[id]!;
+  const perNat = 1 / temperature;
+  let total = 0;
+  for (let id = 0; id < logProbs.length; id++) {
+    const weight = expNonPositive((logProbs[id]! - best) * perNat);
+    weights[id] = weight;
+    total += weight;
+  }
+  return total;
+}
+
+/** The first id whose cumulated weight exceeds `limit`, or null where another could within `error`. */
+function certainDraw(weights: Float64Array, limit: number, error: number): number | null {
+  const least = limit - error;
+  let sum = 0;
+  for (let id = 0; id < weights.length; id++) {
+    const before = sum;
+    sum += weights[id]!;
+    if (sum > least) return before <= least && sum > limit + error ? id : null;
+  }
+  return null;
 }

@@ -5,6 +5,12 @@ export interface CacheShape {
   readonly headDim: number;
 }
 
+/** Keys and values of one layer. */
+export interface LayerArrays {
+  readonly keys: Float32Array;
+  readonly values: Float32Array;
+}
+
 /** Positions are allocated in blocks, so that a growing batch is moved once in so many tokens. */
 const BLOCK = 64;
 
@@ -45,18 +51,11 @@ export class KvCache {
     return this.rows - 1;
   }
 
-  /** Copies the only row of another cache to a new last row. */
+  /** Copies the only row of another cache to a new last row; returns its index. */
   adopt(other: KvCache): number {
     if (other.rows !== 1) throw new RangeError(`a cache of ${other.rows} rows cannot be adopted`);
-    const row = this.addRow();
-    const length = other.lengths[0]!;
-    this.lengths[row] = length;
-    this.fit(0);
-    for (let layer = 0; layer < this.shape.layers; layer++) {
-      copyRow(this.shape, other.keys[layer]!, 0, other.capacity, this.keys[layer]!, row, this.capacity, length);
-      copyRow(this.shape, other.values[layer]!, 0, other.capacity, this.values[layer]!, row, this.capacity, length);
-    }
-    return row;
+    const layers = other.keys.map((keys, layer) => ({ keys, values: other.values[layer]! }));
+    return this.addStored(layers, other.capacity, 0, other.lengths[0]!);
   }
 
   /** Removes a row; the last row takes its index. */
@@ -99,6 +98,23 @@ export class KvCache {
     }
   }
 
+  /**
+   * Adds a row of `count` positions, taken from each layer's keys and values `[1, kvHeads, sourceCapacity, headDim]` from position
+   * `first` on; returns its index, the last.
+   */
+  addStored(layers: readonly LayerArrays[], sourceCapacity: number, first: number, count: number): number {
+    const row = this.addRow();
+    this.lengths[row] = count;
+    this.fit(0);
+    layers.forEach(({ keys, values }, layer) => {
+      const from = { capacity: sourceCapacity, row: 0, first };
+      const to = { capacity: this.capacity, row, first: 0 };
+      copyPositions(this.shape, keys, from, this.keys[layer]!, to, count);
+      copyPositions(this.shape, values, from, this.values[layer]!, to, count);
+    });
+    return row;
+  }
+
   /** Counts `count` stored positions in every row, after the last layer's `store`. */
   advance(count: number): void {
     for (let row = 0; row < this.rows; row++) this.lengths[row]! += count;
@@ -111,12 +127,14 @@ export class KvCache {
     this.keys = this.allocate();
     this.values = this.allocate();
     const kept = Math.min(this.rows, old.rows);
-    for (let layer = 0; layer < this.shape.layers; layer++)
-      for (let row = 0; row < kept; row++) {
-        const length = this.lengths[row]!;
-        copyRow(this.shape, old.keys[layer]!, row, old.capacity, this.keys[layer]!, row, capacity, length);
-        copyRow(this.shape, old.values[layer]!, row, old.capacity, this.values[layer]!, row, capacity, length);
+    for (let row = 0; row < kept; row++) {
+      const from = { capacity: old.capacity, row, first: 0 };
+      const to = { capacity, row, first: 0 };
+      for (let layer = 0; layer < this.shape.layers; layer++) {
+        copyPositions(this.shape, old.keys[layer]!, from, this.keys[layer]!, to, this.lengths[row]!);
+        copyPositions(this.shape, old.values[layer]!, from, this.values[layer]!, to, this.lengths[row]!);
       }
+    }
   }
 
   private allocate(): Float32Array[] {
@@ -132,19 +150,25 @@ export class KvCache {
   }
 }
 
-function copyRow(
+/** A place in an array `[rows, kvHeads, capacity, headDim]`. */
+interface Place {
+  readonly capacity: number;
+  readonly row: number;
+  readonly first: number;
+}
+
+function copyPositions(
   { kvHeads, headDim }: CacheShape,
   source: Float32Array,
-  sourceRow: number,
-  sourceCapacity: number,
+  from: Place,
   target: Float32Array,
-  targetRow: number,
-  targetCapacity: number,
-  length: number,
+  to: Place,
+  count: number,
 ): void {
+  const start = ({ capacity, row, first }: Place, head: number): number =>
+    ((row * kvHeads + head) * capacity + first) * headDim;
   for (let head = 0; head < kvHeads; head++) {
-    const from = (sourceRow * kvHeads + head) * sourceCapacity * headDim;
-    const to = (targetRow * kvHeads + head) * targetCapacity * headDim;
-    target.set(source.subarray(from, from + length * headDim), to);
+    const at = start(from, head);
+    target.set(source.subarray(at, at + count * headDim), start(to, head));
   }
 }
