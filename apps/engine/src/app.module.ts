@@ -7,9 +7,17 @@ import { LoraController } from './lora.controller';
 import { ModelsController } from './models.controller';
 import { ServedModels } from './served-models';
 import { TokenizerController } from './tokenizer.controller';
+import { WeightsController } from './weights.controller';
 
 @Module({
-  controllers: [ChatController, CompletionsController, TokenizerController, ModelsController, LoraController],
+  controllers: [
+    ChatController,
+    CompletionsController,
+    TokenizerController,
+    ModelsController,
+    LoraController,
+    WeightsController,
+  ],
   providers: [ServedModels, Generator, EngineMetrics],
 })
 export class EngineModule {}

@@ -21,7 +21,7 @@ export class LoraController {
   @HttpCode(200)
   async unload(@Body() body: unknown, @Res() reply: FastifyReply): Promise<void> {
     const { name } = parseUnloadRequest(body);
-    this.models.unloadAdapter(name);
+    this.models.unload(name, 'adapter');
     await plain(reply, `Success: LoRA adapter '${name}' removed successfully.`);
   }
 }

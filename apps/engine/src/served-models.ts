@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   assertTokenizerFits,
@@ -66,11 +67,16 @@ interface Served {
   readonly weights: WeightsLease;
 }
 
-/** The base model and the adapters that are loaded, by name. */
+/** What is loaded under a name beside the base model: an adapter, or whole weights. */
+type Kind = 'adapter' | 'weights';
+type Loaded = Served & { readonly kind: Kind };
+const WORDS: Readonly<Record<Kind, string>> = { adapter: 'lora adapter', weights: 'set of weights' };
+
+/** The base model, and the adapters and whole weights that are loaded, by name. */
 @Injectable()
 export class ServedModels {
   private loaded: { language: Language; base: Served; baseWeights: ReadonlyMap<string, HostTensor> } | null = null;
-  private readonly adapters = new Map<string, Served>();
+  private readonly adapters = new Map<string, Loaded>();
   private loading: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -89,7 +95,14 @@ export class ServedModels {
       ChatTemplate.load(root),
     ]);
     const forward = await ForwardPass.create(config, baseWeights, threads);
-    const card = { id, root, parent: null, created: nowSeconds(), maxModelLength: config.maxPositions };
+    const card = {
+      id,
+      root,
+      parent: null,
+      created: nowSeconds(),
+      maxModelLength: config.maxPositions,
+      loadsWeights: true,
+    };
     const text = tokenTextOf(tokenizer, config.vocabSize);
     let maxTokenBytes = 1;
     for (let id = 0; id < config.vocabSize; id++) maxTokenBytes = Math.max(maxTokenBytes, text.tokenBytes(id).length);
@@ -124,57 +137,87 @@ export class ServedModels {
 
   /** Loads a PEFT directory under a name, one at a time; requests in flight go on. */
   async loadAdapter(name: string, path: string, inPlace: boolean): Promise<void> {
-    const turn = this.loading.then(() => this.loadNow(name, path, inPlace));
+    await this.inTurn(() => this.loadNow('adapter', name, path, inPlace));
+  }
+
+  /** Loads a model directory of the base model's architecture under a name, one at a time; requests in flight go on. */
+  async loadWeights(name: string, path: string): Promise<void> {
+    await this.inTurn(() => this.loadNow('weights', name, path, false));
+  }
+
+  /** Requests that began on it finish on it. */
+  unload(name: string, kind: Kind): void {
+    const loaded = this.adapters.get(name);
+    if (loaded?.kind !== kind) throw new RequestError('NotFoundError', `The ${WORDS[kind]} '${name}' cannot be found.`);
+    this.adapters.delete(name);
+    loaded.weights.retire();
+    this.log.info(`${kind}.unloaded`, { name });
+  }
+
+  private async inTurn(load: () => Promise<void>): Promise<void> {
+    const turn = this.loading.then(load);
     this.loading = turn.catch(() => undefined);
     await turn;
   }
 
-  /** Requests that began on the adapter finish on it. */
-  unloadAdapter(name: string): void {
-    const adapter = this.adapters.get(name);
-    if (!adapter) throw new RequestError('NotFoundError', `The lora adapter '${name}' cannot be found.`);
-    this.adapters.delete(name);
-    adapter.weights.retire();
-    this.log.info('adapter.unloaded', { adapter: name });
-  }
-
-  private async loadNow(name: string, root: string, inPlace: boolean): Promise<void> {
-    const { language, base, baseWeights } = this.ready();
+  private async loadNow(kind: Kind, name: string, root: string, inPlace: boolean): Promise<void> {
+    const { base } = this.ready();
     const old = this.adapters.get(name);
     if (name === base.card.id || (old && !inPlace))
       throw new RequestError(
         'InvalidUserInput',
-        `The lora adapter '${name}' has already been loaded. If you want to load the adapter in place, set 'load_inplace' to True.`,
+        `The ${WORDS[kind]} '${name}' has already been loaded.${kind === 'adapter' ? " If you want to load the adapter in place, set 'load_inplace' to True." : ''}`,
       );
     if (!old && this.adapters.size >= this.config.MAX_LORAS)
       throw new RequestError(
         'BadRequestError',
-        `Loading lora ${name} failed: ${this.adapters.size} adapters are loaded, and MAX_LORAS is ${this.config.MAX_LORAS}. Unload one first.`,
+        `Loading ${nounOf(kind)} ${name} failed: ${this.adapters.size} adapters are loaded, and MAX_LORAS is ${this.config.MAX_LORAS}. Unload one first.`,
       );
-    const weights = new WeightsLease(await this.adaptedWeights(name, root, language.config, baseWeights));
+    const forward = kind === 'adapter' ? await this.adapted(name, root) : await this.whole(name, root);
+    const weights = new WeightsLease(forward);
     this.adapters.set(name, {
+      kind,
       card: { id: name, root, parent: base.card.id, created: nowSeconds(), maxModelLength: null },
       weights,
     });
     old?.weights.retire();
-    this.log.info('adapter.loaded', { adapter: name, root });
+    this.log.info(`${kind}.loaded`, { name, root });
   }
 
-  private async adaptedWeights(
-    name: string,
-    root: string,
-    config: LlamaConfig,
-    baseWeights: ReadonlyMap<string, HostTensor>,
-  ): Promise<ForwardPass> {
+  private async adapted(name: string, root: string): Promise<ForwardPass> {
+    const { language, baseWeights } = this.ready();
+    const { config } = language;
     if (!existsSync(join(root, 'adapter_config.json')))
       throw new RequestError('NotFoundError', `Loading lora ${name} failed: No adapter found for ${root}`);
+    return await this.passOf('adapter', name, root, async () =>
+      mergeGently(baseWeights, await readPeftAdapter(root, config)),
+    );
+  }
+
+  private async whole(name: string, root: string): Promise<ForwardPass> {
+    const { config } = this.ready().language;
+    if (!existsSync(join(root, 'config.json')))
+      throw new RequestError('NotFoundError', `Loading weights ${name} failed: No model found for ${root}`);
+    return await this.passOf('weights', name, root, async () => {
+      const own = await readModelConfig(root);
+      if (!isDeepStrictEqual(own, config))
+        throw new RangeError('its config.json describes another model than the base model’s');
+      return await readModelWeights(root, config);
+    });
+  }
+
+  private async passOf(
+    kind: Kind,
+    name: string,
+    root: string,
+    read: () => Promise<ReadonlyMap<string, HostTensor>>,
+  ): Promise<ForwardPass> {
     try {
-      const merged = await mergeGently(baseWeights, await readPeftAdapter(root, config));
-      return await ForwardPass.create(config, merged, this.config.THREADS);
+      return await ForwardPass.create(this.ready().language.config, await read(), this.config.THREADS);
     } catch (error) {
-      this.log.warn('adapter.failed', { adapter: name, root, error });
+      this.log.warn(`${kind}.failed`, { name, root, error });
       const why = error instanceof Error ? error.message : String(error);
-      throw new RequestError('BadRequestError', `Loading lora ${name} failed: ${why}`);
+      throw new RequestError('BadRequestError', `Loading ${nounOf(kind)} ${name} failed: ${why}`);
     }
   }
 
@@ -201,6 +244,9 @@ async function mergeGently(
   }
   return merged;
 }
+
+/** As vLLM's messages have it. */
+const nounOf = (kind: Kind): string => (kind === 'adapter' ? 'lora' : 'weights');
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);

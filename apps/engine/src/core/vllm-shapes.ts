@@ -8,13 +8,15 @@ export interface ModelCard {
   readonly created: number;
   /** Adapters say nothing about it, as in vLLM. */
   readonly maxModelLength: number | null;
+  /** Whole weights may be loaded beside it under names of their own (`/v1/load_weights`); vLLM's list has nothing of the kind. */
+  readonly loadsWeights?: boolean;
 }
 
 /** The body of `/v1/models`. */
 export function modelList(cards: readonly ModelCard[]): object {
   return {
     object: 'list',
-    data: cards.map(({ id, root, parent, created, maxModelLength }) => ({
+    data: cards.map(({ id, root, parent, created, maxModelLength, loadsWeights }) => ({
       id,
       object: 'model',
       created,
@@ -22,6 +24,7 @@ export function modelList(cards: readonly ModelCard[]): object {
       root,
       parent,
       max_model_len: maxModelLength,
+      ...(loadsWeights && { loads_weights: true }),
       permission: [
         {
           id: `modelperm-${id}`,
