@@ -18,6 +18,8 @@ export interface StepsParts {
   readonly model: PolicyModel;
   readonly probes: ProbeSet;
   readonly hyper: Hyperparameters;
+  /** The samples with the teacher's top-K; `null` where the loss has no such term. */
+  readonly withTopK: ((batch: readonly TrainingSample[]) => Promise<readonly TrainingSample[]>) | null;
   readonly room: WaitingRoom;
   readonly reporter: StepReporter;
   readonly retries: Retries;
@@ -69,13 +71,14 @@ export class Steps {
   }
 
   private async compute(batch: readonly TrainingSample[]): Promise<Computed> {
-    const { store, model, hyper } = this.parts;
+    const { store, model, hyper, withTopK } = this.parts;
     const version = store.nextVersion;
     const parent = store.servedVersion;
     await store.assertRoom();
     await store.writeNextBatch({ v: 1, version, turnIds: batch.map((sample) => sample.turnId) });
+    const samples = withTopK ? await withTopK(batch) : batch;
     const startedAt = performance.now();
-    const result = await trainStep(model, batch, await this.stateOf(parent), hyper, parent);
+    const result = await trainStep(model, samples, await this.stateOf(parent), hyper, parent);
     return { version, parent, result, seconds: (performance.now() - startedAt) / 1000 };
   }
 

@@ -14,6 +14,7 @@ import { publishingOf } from './publishing';
 import { Retries } from './retries';
 import { Rollbacks } from './rollbacks';
 import { Steps } from './steps';
+import { TopKStore } from './top-k-store';
 import { WaitingRoom } from './waiting-room';
 import { assemble, type Workshop } from './workshop';
 
@@ -44,6 +45,7 @@ export class Trainer implements OnApplicationShutdown {
     private readonly nats: Nats,
     private readonly bus: Bus,
     private readonly board: PolicyBoard,
+    private readonly topK: TopKStore,
     private readonly log: Log,
     private readonly metrics: Metrics,
   ) {
@@ -62,18 +64,22 @@ export class Trainer implements OnApplicationShutdown {
     const publication = publishingOf(this.config, this.workshop, services);
     const { TENSORBOARD_DIR: folder } = this.config;
     const tensorboardDir = folder === 'off' ? null : folder;
-    const { store, model, probes } = this.workshop;
+    const { store, model, probes, limits } = this.workshop;
     const { room, config, hyper } = this;
     const reporter = await StepReporter.open({ store, tensorboardDir, metrics, log });
     const retries = new Retries(log, metrics, this.stop.signal);
     const serving = new WorkerSlots(1);
     const rollbacks = new Rollbacks({ store, publication, serving, log });
+    const withTopK =
+      hyper.loss.topKCoef === 0
+        ? null
+        : (batch: readonly TrainingSample[]) => this.topK.attachedTo(batch, limits.vocabSize);
     const leaveDamaged = (): Promise<void> => rollbacks.leaveDamaged();
     this.parts = {
       retries,
       publication,
       batches: new BatchSource({ config, store, room, nats, log }),
-      steps: new Steps({ store, model, probes, hyper, room, reporter, retries, serving, leaveDamaged, log }),
+      steps: new Steps({ store, model, probes, hyper, withTopK, room, reporter, retries, serving, leaveDamaged, log }),
       rollbacks,
     };
     this.running = this.work();
