@@ -103,7 +103,8 @@ function fromFolder(from, folder, progress) {
   if (!existsSync(lib)) throw new Unavailable(`${from} is not a folder`);
   progress.unpacking();
   const copy = join(folder, 'unpacked');
-  cpSync(lib, copy, { recursive: true, filter: (path) => path === lib || basename(path).startsWith('libtensorflow') });
+  const isWanted = (path) => path === lib || basename(path).startsWith('libtensorflow');
+  cpSync(lib, copy, { recursive: true, verbatimSymlinks: true, filter: isWanted });
   arrange(copy, folder);
   const include = join(from, 'include');
   const hasHeaders = existsSync(join(include, 'tensorflow/c/eager/c_api.h'));
@@ -119,7 +120,7 @@ function arrange(from, folder) {
   const link = (linked, candidates) => {
     const found = candidates.find((name) => names.includes(name));
     if (found === undefined) throw new Unavailable(`${candidates[0]} is not among ${names.join(', ') || 'nothing'}`);
-    if (found !== linked) symlinkSync(found, join(lib, linked));
+    if (!names.includes(linked)) symlinkSync(found, join(lib, linked));
   };
   link('libtensorflow.so', ['libtensorflow_cc.so.2', 'libtensorflow.so.2', 'libtensorflow.so']);
   link('libtensorflow_framework.so', ['libtensorflow_framework.so.2', 'libtensorflow_framework.so']);
