@@ -4,6 +4,7 @@ import type { TrainerConfig } from './config';
 import type { ComputeBackend } from './core/compute-backend';
 import type { Hyperparameters } from './core/hyperparameters';
 import { PolicyModel } from './core/policy-model';
+import { recomputes } from './core/recomputation';
 import type { SampleLimits } from './core/training-sample';
 import { EngineClient } from './engine-client';
 import { EnginePublisher } from './engine-publisher';
@@ -46,6 +47,7 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
       tuning,
       loss: hyper.loss,
       tokenBudget,
+      recompute: recomputes(config.RECOMPUTE, backend.name, modelConfig, tokenBudget),
     });
     const bounds = { alarmNats: config.DRIFT_ALARM_NATS ?? null, refuseNats: config.DRIFT_REFUSE_NATS ?? null };
     const isBounded = bounds.alarmNats !== null || bounds.refuseNats !== null;
