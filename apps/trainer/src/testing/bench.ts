@@ -19,7 +19,7 @@ import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/
 import { until } from '../../../../libs/platform/src/testing/until';
 import { Manifest, versionFolder } from '../core/manifest';
 import { readConfig, type TrainerConfig } from '../config';
-import { FakeEngine } from './fake-engine';
+import { FakeEngine, type FakeKind } from './fake-engine';
 import { SEED_MODEL } from './fixtures';
 
 const SETTLED_MS = 200;
@@ -36,10 +36,10 @@ export class Bench {
   private connection!: NatsConnection;
 
   /** Starts everything afresh. */
-  async start(): Promise<void> {
+  async start(kind: FakeKind = 'vllm'): Promise<void> {
     this.nats = await startNatsServer();
     this.connection = await connect({ servers: this.nats.url });
-    this.engine = await new FakeEngine().start();
+    this.engine = await new FakeEngine(kind).start();
     this.folder = mkdtempSync(join(tmpdir(), 'hindcast-trainer-'));
     this.policyDir = join(this.folder, 'policies');
   }
