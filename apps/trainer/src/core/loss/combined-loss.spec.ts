@@ -168,6 +168,47 @@ describe('combinedLoss', () => {
     expect(lossWith([-0.5, -2], 0)).toBe(lossWith([-0.4, -2], 0));
   });
 
+  it('D62: the KL to the old policy is bounded on either side, and a NaN is not hidden', () => {
+    const klOf = (logProb: number, old: number): number => {
+      const samples = [sample({ logProbs: [logProb, -1], old: [old, -1] })];
+      return evaluate(samples, meanOverSamples(samples), settings).approxKl;
+    };
+    expect(klOf(-0.1, -200)).toBe(-20 / 2);
+    expect(klOf(-200, -0.1)).toBe(20 / 2);
+    expect(klOf(NaN, -1)).toBeNaN();
+  });
+
+  it('D63: A = 0 across a gap of 800 nats adds exactly 0', () => {
+    const samples = [sample({ logProbs: [0, -1], old: [-800, -1], advantages: [0, 0] })];
+    expect(Math.abs(evaluate(samples, meanOverSamples(samples), settings).loss)).toBe(0);
+  });
+
+  it('adds the weighted top-K loss of the samples that have one', () => {
+    const logs = (probabilities: number[]): number[] => probabilities.map(Math.log);
+    tf.tidy(() => {
+      const { loss, rows } = combinedLoss(
+        {
+          logProbs: tf.tensor2d([[-1], [-1]]),
+          oldLogProbs: tf.tensor2d([[-1], [-1]]),
+          advantages: tf.tensor2d([[1], [1]]),
+          weights: tf.tensor2d([[0.5], [0.5]]),
+          refLogProbs: null,
+          entropy: null,
+          topK: {
+            logProbs: tf.tensor3d([[logs([0.5, 0.25])], [logs([0.5, 0.25])]]),
+            teacherLogProbs: tf.tensor3d([[logs([0.25, 0.25])], [logs([0.125, 0.125])]]),
+            weights: tf.tensor2d([[0.5], [0]]),
+          },
+        },
+        { ...settings, topKCoef: 3 },
+      );
+      // The reverse KL of the first sample is 0.25 ln 2, as top-k-distillation.spec.ts works it out.
+      near(rows.topKLoss!.dataSync()[0]!, 0.125 * Math.LN2);
+      near(rows.topKLoss!.dataSync()[1]!, 0);
+      near(loss.dataSync()[0]!, -1 + 3 * 0.125 * Math.LN2);
+    });
+  });
+
   it('D64: a fully masked batch has loss 0 and no gradient', () => {
     const samples = [sample({ mask: [0, 0] })];
     const got = evaluate(samples, meanOverSamples(samples), settings);
