@@ -37,9 +37,9 @@ export class CurrentPolicyWatch implements OnApplicationBootstrap, OnModuleDestr
   }
 
   /** Waits for the first read; before any step the base model serves. */
-  async known(): Promise<Pick<CurrentPolicy, 'version' | 'adapter' | 'engines'>> {
+  async known(): Promise<Pick<CurrentPolicy, 'version' | 'adapter' | 'engines' | 'weights'>> {
     await this.firstRead;
-    return this.current ?? { version: 0, adapter: null, engines: [] };
+    return this.current ?? { version: 0, adapter: null, engines: [], weights: 'named' };
   }
 
   private async follow(): Promise<void> {

@@ -1,4 +1,4 @@
-import { lists, recordedName, substitute } from './teacher-model';
+import { lists, modelOf, recordedName, substitute } from './teacher-model';
 
 const version = (digits: string): string => `hindcast-v${digits}`;
 
@@ -20,4 +20,21 @@ it.each([
 it('finds an adapter under both kinds of names', () => {
   expect(lists([`seed:${version('000004')}`], version('000004'))).toBe(true);
   expect(lists(['seed', version('000005')], version('000004'))).toBe(false);
+});
+
+it.each([
+  { weights: 'named', number: 4, adapter: version('000004'), recorded: version('000004'), why: 'its own name' },
+  { weights: 'named', number: 0, adapter: null, recorded: 'seed', why: 'before any step' },
+  {
+    weights: 'replaced',
+    number: 4,
+    adapter: null,
+    recorded: version('000004'),
+    why: 'the base model’s name, its weights',
+  },
+  { weights: 'replaced', number: 0, adapter: null, recorded: 'seed', why: 'not yet replaced' },
+] as const)('version $number, $weights, is recorded as $recorded: $why', ({ weights, number, adapter, recorded }) => {
+  const model = modelOf('seed', { version: number, adapter, weights });
+  expect(recordedName(model)).toBe(recorded);
+  expect(model.base).toBe('seed');
 });

@@ -9,13 +9,21 @@ export interface TeacherModel {
   readonly base: string;
   /** Adapter of a policy version; null: `base` itself. */
   readonly adapter: string | null;
+  /** Version whose weights answer to the name `base`, where the trainer replaces them. */
+  readonly replacedBy?: string;
 }
 
 /** Name that is recorded with the log-probs: the weights that gave them. */
-export const recordedName = ({ base, adapter }: TeacherModel): string => adapter ?? base;
+export const recordedName = ({ base, adapter, replacedBy }: TeacherModel): string => adapter ?? replacedBy ?? base;
 
 /** The version that serves, as the engines know it. */
-export const modelOf = (base: string, { adapter }: Pick<CurrentPolicy, 'adapter'>): TeacherModel => ({ base, adapter });
+export function modelOf(
+  base: string,
+  { version, adapter, weights }: Pick<CurrentPolicy, 'version' | 'adapter' | 'weights'>,
+): TeacherModel {
+  if (weights === 'named' || version === 0) return { base, adapter };
+  return { base, adapter, replacedBy: `hindcast-v${String(version).padStart(6, '0')}` };
+}
 
 const ADAPTER = /^hindcast-v(\d{6,9})$/;
 
