@@ -1,14 +1,13 @@
-// How fast the engine is, over HTTP: `npm run bench:engine -- [--json] [--rounds 5]`. Nothing else should run on the machine.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Command } from 'commander';
+import { median } from './report';
 
 const BATCHES = [1, 8, 16];
 const TOKENS = 200;
 const PROMPT = 'What is rain, and why does it fall? Please answer at length.';
 
-interface Row {
+export interface HttpRow {
   readonly batch: number;
   /** Median over the rounds of generated tokens per second, whole answers without log-probs. */
   readonly tokensPerSecond: number;
@@ -19,22 +18,16 @@ interface Row {
   readonly timesBatchOne: number;
 }
 
-async function main(): Promise<void> {
-  const values = new Command('bench:engine')
-    .description(
-      'Tokens per second of the engine over HTTP, by batch: medians, and ratios to batch 1. Run it alone on the machine.',
-    )
-    .option('--rounds <n>', 'rounds per batch', '5')
-    .option('--json', 'print JSON')
-    .parse()
-    .opts<{ rounds: string; json?: boolean }>();
-  const rounds = Number(values.rounds);
-  if (!Number.isInteger(rounds) || rounds < 1)
-    throw new RangeError(`--rounds ${values.rounds} is not a whole number from 1 on`);
+/** The engine in a process of its own with the seed model, asked over HTTP: answers by batch, and scoring a prompt. */
+export async function overHttp(rounds: number): Promise<{
+  tokens: number;
+  batches: HttpRow[];
+  scoring: { promptTokens: number; tokensPerSecond: number };
+}> {
   const engine = await startEngine();
   try {
     await round(engine.url, 16, false);
-    const rows: Row[] = [];
+    const rows: HttpRow[] = [];
     for (const batch of BATCHES) {
       const whole: number[] = [];
       const streamed: number[] = [];
@@ -54,19 +47,14 @@ async function main(): Promise<void> {
         timesBatchOne: Number((tokensPerSecond / (rows[0]?.tokensPerSecond ?? tokensPerSecond)).toFixed(2)),
       });
     }
-    const scoring = await scoringRate(engine.url, rounds);
-    if (values.json) process.stdout.write(`${JSON.stringify({ rounds, tokens: TOKENS, batches: rows, scoring })}\n`);
-    else {
-      console.table(rows);
-      console.log(`scoring a prompt: ${scoring.tokensPerSecond} tokens/s`);
-    }
+    return { tokens: TOKENS, batches: rows, scoring: await scoringRate(engine.url, rounds) };
   } finally {
     engine.process.kill();
   }
 }
 
 async function startEngine(): Promise<{ url: string; process: ChildProcess }> {
-  const child = spawn(process.execPath, [join(__dirname, 'main.js')], {
+  const child = spawn(process.execPath, [join(__dirname, '../main.js')], {
     // eslint-disable-next-line no-restricted-properties -- the child gets the caller's environment, as from a shell
     env: { ...process.env, PORT: '0', LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -126,11 +114,3 @@ async function post(url: string, body: object): Promise<Response> {
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   return response;
 }
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-void main();
