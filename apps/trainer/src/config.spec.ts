@@ -21,6 +21,45 @@ describe('the configuration', () => {
     });
   });
 
+  it('has every option of loss and step, off by default', () => {
+    expect(hyperparametersOf(readConfig({}))).toMatchObject({
+      preset: 'balanced',
+      schedule: { kind: 'constant', warmupSteps: 0, totalSteps: null },
+      adam: { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0 },
+      epochs: 1,
+      miniBatches: 1,
+      targetKl: null,
+      loss: { topKCoef: 0, measuresKl: false, measuresEntropy: false },
+    });
+    const env = {
+      BALANCE_PRESET: 'explicit-feedback',
+      LR_SCHEDULE: 'cosine',
+      LR_WARMUP_STEPS: '5',
+      LR_TOTAL_STEPS: '100',
+      ADAM_BETA1: '0.8',
+      ADAM_BETA2: '0.95',
+      ADAM_EPSILON: '1e-6',
+      WEIGHT_DECAY: '0.1',
+      EPOCHS: '4',
+      MINI_BATCHES: '2',
+      TARGET_KL: '0.02',
+      TOP_K_COEF: '0.5',
+      KL_ALARM_NATS: '1',
+      ENTROPY_ALARM_NATS: '2',
+      SEED: '7',
+    };
+    expect(hyperparametersOf(readConfig(env))).toMatchObject({
+      preset: 'explicit-feedback',
+      schedule: { kind: 'cosine', warmupSteps: 5, totalSteps: 100 },
+      adam: { beta1: 0.8, beta2: 0.95, epsilon: 1e-6, weightDecay: 0.1 },
+      epochs: 4,
+      miniBatches: 2,
+      targetKl: 0.02,
+      loss: { topKCoef: 0.5, klCoef: 0, measuresKl: true, measuresEntropy: true },
+      seed: 7,
+    });
+  });
+
   it('reads the demo preset', () => {
     const config = readConfig({
       BATCH_SIZE: '4',
@@ -44,6 +83,7 @@ describe('the configuration', () => {
 
   it.each([
     { env: { BATCH_SIZE: '2', BATCH_MIN: '3' }, mistake: /BATCH_MIN: is larger than BATCH_SIZE/ },
+    { env: { LR_SCHEDULE: 'linear' }, mistake: /LR_TOTAL_STEPS: is needed by LR_SCHEDULE=linear and cosine/ },
     { env: { KL_TYPE: 'k4', BACKEND: 'torch' }, mistake: /BACKEND[\s\S]*KL_TYPE/ },
     { env: { POLICY_BASE_URL: 'http://a/v1,not a url' }, mistake: /POLICY_BASE_URL/ },
   ])('refuses $env', ({ env, mistake }) => {

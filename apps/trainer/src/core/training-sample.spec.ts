@@ -27,6 +27,25 @@ describe('refusalOf', () => {
   });
 });
 
+describe('a log-prob that means nothing', () => {
+  it.each([
+    {
+      over: { rolloutLogProbs: Float32Array.of(-1, -9999, -1, -1) },
+      detail: 'the rollout log-prob of token 1 is -9999',
+    },
+    { over: { rolloutLogProbs: Float32Array.of(-1, -1, NaN, -1) }, detail: 'the rollout log-prob of token 2 is NaN' },
+    {
+      over: { teacherLogProbs: Float32Array.of(-Infinity, -1, -1, -1) },
+      detail: 'the teacher log-prob of token 0 is -Infinity',
+    },
+  ])('refuses the sample: $detail', ({ over, detail }) => {
+    expect(refusalOf(trainingSample(over), limits)).toEqual({ reason: 'non-finite', detail });
+  });
+  it('takes one that is only very unlikely', () => {
+    expect(refusalOf(trainingSample({ rolloutLogProbs: new Float32Array(4).fill(-9998) }), limits)).toBeNull();
+  });
+});
+
 describe('stalenessOf', () => {
   it('is the lag in versions, never negative', () => {
     expect(stalenessOf({ policyVersion: 3 }, 7)).toBe(4);
