@@ -1,6 +1,6 @@
 import { chooseBackend } from '../backends/choose-backend';
 import { hyperparameters, loraTuning, trainingSample } from '../testing/fixtures';
-import { dataOf, tinyModel, tinyState } from '../testing/tiny-model';
+import { dataOf, tinyModel, tinyState } from '../testing/toy-policy';
 import type { ComputeBackend } from './compute-backend';
 import type { Hyperparameters } from './hyperparameters';
 import { miniBatches } from './optimisation';
@@ -162,11 +162,15 @@ describe('a step that is not finite', () => {
 
   it('names the sample whose gradient alone is not, though its loss is', async () => {
     const hyper = full();
-    const [good, other, third] = await threeSamples(hyper);
-    // Finite as a loss; times a hidden state it is beyond float32.
-    const bad = { ...other!, reward: -1.0e39 / 2 };
-    const result = await refused([good!, bad, third!], { ...hyper, maxGradNorm: 1 });
-    expect(result).toEqual({ ok: false, culprits: [bad] });
+    const plain = tinyState(hyper);
+    const gain = plain.weights.get('model.norm.weight')!;
+    // Hidden states so large that a finite loss has a gradient beyond float32.
+    const large = { ...gain, data: gain.data.map((x) => 100 * x) };
+    const state = { ...plain, weights: new Map(plain.weights).set('model.norm.weight', large) };
+    const model = tinyModel(backend, hyper);
+    const samples = await onPolicy(model, state, [sample([4, 5, 6]), sample([7, 8]), sample([9])]);
+    const [good, bad, other] = [samples[0]!, { ...samples[1]!, reward: -3e38 }, samples[2]!];
+    expect(await trainStep(model, [good, bad, other], state, hyper, 0)).toEqual({ ok: false, culprits: [bad] });
   });
 
   it('D62: names the sample with a NaN, wherever it comes from', async () => {

@@ -2,7 +2,7 @@ import type { TopK } from '@hindcast/contracts';
 import { float32Tensor, mulberry32, type LlamaConfig } from '@hindcast/language-model';
 import { chooseBackend } from '../backends/choose-backend';
 import { hyperparameters, loraTuning, trainingSample } from '../testing/fixtures';
-import { dataOf, tinyConfig, tinyModel, tinyState } from '../testing/tiny-model';
+import { dataOf, tinyConfig, tinyModel, tinyState } from '../testing/toy-policy';
 import { globalNorm } from './adam';
 import type { ResponseNumbers } from './batch-tensors';
 import type { ComputeBackend } from './compute-backend';

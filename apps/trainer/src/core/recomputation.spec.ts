@@ -1,4 +1,4 @@
-import { tinyConfig } from '../testing/tiny-model';
+import { tinyConfig } from '../testing/toy-policy';
 import { activationBytes, recomputes } from './recomputation';
 
 /** 28 layers, as Qwen3-0.6B has them. */

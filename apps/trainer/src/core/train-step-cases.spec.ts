@@ -1,6 +1,6 @@
 import { chooseBackend } from '../backends/choose-backend';
 import { hyperparameters, loraTuning, trainingSample } from '../testing/fixtures';
-import { dataOf, tinyModel, tinyState } from '../testing/tiny-model';
+import { dataOf, tinyModel, tinyState } from '../testing/toy-policy';
 import { planBatch } from './batch-plan';
 import type { ComputeBackend } from './compute-backend';
 import type { Hyperparameters } from './hyperparameters';

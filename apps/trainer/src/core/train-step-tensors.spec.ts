@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs';
 import { chooseBackend } from '../backends/choose-backend';
 import { hyperparameters, loraTuning, trainingSample } from '../testing/fixtures';
-import { tinyModel, tinyState } from '../testing/tiny-model';
+import { tinyModel, tinyState } from '../testing/toy-policy';
 import { trainStep } from './train-step';
 
 const sample = trainingSample({ promptIds: Int32Array.of(1, 2, 3), responseIds: Int32Array.of(4, 5, 6, 7) });
