@@ -21,7 +21,7 @@ export const smallConfig: LlamaConfig = {
   architecture: 'qwen3',
   vocabSize: 61,
   hiddenSize: 16,
-  layers: 2,
+  layers: 1,
   heads: 4,
   kvHeads: 2,
   headDim: 6,
