@@ -46,6 +46,13 @@ export class PolicyLock {
     return new PolicyLock(path, holder.token);
   }
 
+  /** Whether a living trainer holds the folder. */
+  static async isHeld(folder: string): Promise<boolean> {
+    const path = join(folder, 'trainer.lock');
+    const holder = await readHolder(path);
+    return holder !== null && (await isAlive(holder, path));
+  }
+
   async release(): Promise<void> {
     clearInterval(this.heartbeat);
     if ((await readHolder(this.path))?.token === this.token) await rm(this.path, { force: true });

@@ -1,7 +1,8 @@
-import { copyFile, readdir } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
 import {
+  copyCompanionFiles,
   initLora,
   loraTargets,
   readModelWeights,
@@ -14,21 +15,6 @@ import {
   type LlamaConfig,
 } from '@hindcast/language-model';
 import type { TrainedWeights, Tuning } from './core/tuning';
-
-/** What a model directory has beside its weights; an engine needs it to load the directory as it is. */
-const MODEL_FILES: ReadonlySet<string> = new Set([
-  'config.json',
-  'generation_config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'tokenizer.model',
-  'vocab.json',
-  'merges.txt',
-  'special_tokens_map.json',
-  'added_tokens.json',
-  'chat_template.jinja',
-  'chat_template.json',
-]);
 
 export interface PolicyFiles {
   readonly config: LlamaConfig;
@@ -52,12 +38,12 @@ export async function initialWeights({ config, baseModel, tuning, seed }: Policy
 export async function writeWeights(folder: string, weights: TrainedWeights, files: PolicyFiles): Promise<void> {
   const { tuning, baseModel, maxShardBytes } = files;
   if (tuning.kind === 'lora') {
-    const { rank, alpha, targets: targetModules } = tuning;
-    await writePeftAdapter(folder, { rank, alpha, baseModel, targetModules, tensors: weights });
+    const { targets: targetModules, ...settings } = tuning;
+    await writePeftAdapter(folder, { ...settings, baseModel, targetModules, tensors: weights });
     return;
   }
-  for (const name of await readdir(baseModel))
-    if (MODEL_FILES.has(name)) await copyFile(join(baseModel, name), join(folder, name));
+  await copyFile(join(baseModel, 'config.json'), join(folder, 'config.json'));
+  await copyCompanionFiles(baseModel, folder);
   await writeModelWeights(folder, weights, maxShardBytes === undefined ? {} : { maxShardBytes });
 }
 

@@ -21,6 +21,8 @@ export { copyCompanionFiles } from './model-files';
 export { readModelWeights, writeModelWeights } from './model-weights';
 export { readPeftAdapter, writePeftAdapter, type PeftAdapter } from './peft-adapter';
 export { mulberry32 } from './random';
+export { Checkpoint } from './checkpoint';
+export { SafetensorsFile } from './safetensors-file';
 export { encodeSafetensors, readSafetensors, readSafetensorsHeader, writeSafetensors } from './safetensors';
 export { rotationFrequency } from './rope';
 export { type Llama3RopeScaling } from './rope-config';

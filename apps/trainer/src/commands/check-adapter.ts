@@ -63,6 +63,8 @@ interface Sequence {
 /** @throws HindcastError for a Python or an engine that cannot be used; ModelFormatError for a model or an adapter */
 export async function checkAdapter(options: CheckAdapterOptions, say: (line: string) => void): Promise<AdapterReport> {
   const { model, adapter, python } = options;
+  // What is wrong with the folders is better known before minutes are spent.
+  await readPeftAdapter(adapter, await readModelConfig(model));
   assertPeft(python);
   const asked = conversations(await readPrompts(options.prompts)) as { role: string; content: string }[][];
   const [tokenizer, template] = [await loadTokenizer(model), await ChatTemplate.load(model)];

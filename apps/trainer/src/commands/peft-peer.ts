@@ -24,15 +24,24 @@ const PeftAnswer = z.object({
 });
 export type PeftAnswer = z.infer<typeof PeftAnswer>;
 
+const PACKAGES = ['torch', 'transformers', 'peft'];
+
+/** Why a Python cannot be used, or `null`. Its packages are looked for, not imported: that would take as long as the work. */
+export function whyNoPeft(python: string): string | null {
+  const script = `import importlib.util as u; print(*[n for n in ${JSON.stringify(PACKAGES)} if u.find_spec(n) is None])`;
+  const { status, error, stdout, stderr } = spawnSync(python, ['-c', script], { encoding: 'utf8' });
+  if (status !== 0) return error?.message ?? stderr.trim().split('\n').at(-1) ?? 'it fails';
+  return stdout.trim() === '' ? null : `it has no ${stdout.trim().replaceAll(' ', ', ')}`;
+}
+
 /** @throws HindcastError `config-invalid` that says how to install what is missing */
 export function assertPeft(python: string): void {
-  const { status, error, stderr } = spawnSync(python, ['-c', 'import torch, transformers, peft'], { encoding: 'utf8' });
-  if (status === 0) return;
-  const why = error?.message ?? stderr.trim().split('\n').at(-1) ?? 'it failed';
+  const why = whyNoPeft(python);
+  if (why === null) return;
   throw new HindcastError(
     'config-invalid',
     [
-      `${python} cannot import torch, transformers and peft (${why}). Install them and name that Python:`,
+      `${python} cannot run peft: ${why}. Install it and name that Python:`,
       '  python3 -m venv .venv && .venv/bin/pip install -r tools/reference/requirements.txt',
       '  HINDCAST_PYTHON=.venv/bin/python npm run check:adapter -- ADAPTER_DIR',
     ].join('\n'),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Tuning } from './tuning';
 
 /** What a manifest's hyperparameters say of the tuning; dropout may change from step to step, it leaves no trace in the weights. */
-const RecordedTuning = z.object({
+export const RecordedTuning = z.object({
   tuning: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('full') }),
     z.object({
@@ -15,7 +15,7 @@ const RecordedTuning = z.object({
     }),
   ]),
 });
-type Recorded = z.infer<typeof RecordedTuning>['tuning'];
+export type Recorded = z.infer<typeof RecordedTuning>['tuning'];
 
 /**
  * Whether weights can be trained on under a tuning.
@@ -29,6 +29,11 @@ export function settingsToGoOn(hyperparameters: Readonly<Record<string, unknown>
   const [recorded, wanted] = [settingsOf(parsed.data.tuning), settingsOf(tuning)];
   const different = Object.entries(recorded).filter(([name, value]) => wanted[name] !== value);
   return different.length === 0 ? null : different.map(([name, value]) => `${name}=${value}`).join(' ');
+}
+
+/** Whether weights of the one are weights of the other. */
+export function sameTuning(a: Recorded, b: Recorded): boolean {
+  return JSON.stringify(settingsOf(a)) === JSON.stringify(settingsOf(b));
 }
 
 /** The variables that decide what the weights are, as one would set them. */

@@ -1,0 +1,168 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeIds, encodeLogProbs } from '@hindcast/contracts';
+import { mulberry32 } from '@hindcast/language-model';
+import { until } from '../../../libs/platform/src/testing/until';
+import { Bench } from './testing/bench';
+import { uuid } from './testing/fixtures';
+import { writeTinyModel } from './testing/tiny-model';
+import { startTrainerProcess, type TrainerProcess } from './testing/trainer-process';
+import { versionFolder, type Manifest } from './core/manifest';
+
+// A run of ten steps, killed with SIGKILL at twenty instants, ends with the very bytes of an undisturbed one. Everything that a step
+// draws on beside its samples is in play: moments, dropout, several epochs, a schedule, a running balance and baseline.
+// What depends on a clock cannot act here: a batch is never due by time (the smallest batch is the whole one), and no sample is stale.
+
+const STEPS = 10;
+const BATCH = 2;
+const KILLS = 20;
+const SETTINGS = {
+  // No graph is compiled at each of the starts; the model is tiny.
+  BACKEND: 'cpu',
+  BATCH_SIZE: String(BATCH),
+  BATCH_MIN: String(BATCH),
+  BATCH_MAX_WAIT_SECONDS: '1000000',
+  MAX_STALENESS: '1000',
+  REBUILD_SECONDS: '1000',
+  LORA_DROPOUT: '0.1',
+  EPOCHS: '2',
+  LR_SCHEDULE: 'cosine',
+  LR_TOTAL_STEPS: String(STEPS),
+  LR_WARMUP_STEPS: '2',
+  LR_SUCCESS_FACTOR: '0.5',
+  BALANCE: 'variance',
+  REWARD_BASELINE: '1',
+  KL_COEF: '0.1',
+  LOG_LEVEL: 'silent',
+};
+
+let modelDir: string;
+let bench: Bench;
+let trainer: TrainerProcess | null = null;
+
+beforeAll(async () => {
+  modelDir = await writeTinyModel(mkdtempSync(join(tmpdir(), 'hindcast-tiny-')));
+});
+afterAll(() => rmSync(modelDir, { recursive: true, force: true }));
+beforeEach(async () => {
+  bench = new Bench();
+  await bench.start();
+});
+afterEach(async () => {
+  trainer?.child.kill('SIGKILL');
+  await bench.stop();
+});
+
+function start(): TrainerProcess {
+  trainer = startTrainerProcess(bench.env({ ...SETTINGS, MODEL_DIR: modelDir }));
+  return trainer;
+}
+
+/** Sample n of the run, the same in every run. */
+async function publish(n: number): Promise<void> {
+  const random = mulberry32(n);
+  const id = (): number => 60 + Math.floor(random() * 40);
+  const length = 3 + Math.floor(random() * 5);
+  const logProbs = (): number[] => Array.from({ length }, () => -1 - 8 * random());
+  const taught = { case: 'opdRl', teacherModel: 'seed', hint: 'a hint that was long enough' } as const;
+  await bench.publish(
+    {
+      promptIds: encodeIds([5, 2, id(), id(), 4, 3]),
+      responseIds: encodeIds(Array.from({ length }, id)),
+      rolloutLogProbs: encodeLogProbs(logProbs()),
+      reward: random() < 0.8 ? 1 : -1,
+      ...(random() < 0.5 && { ...taught, teacherLogProbs: encodeLogProbs(logProbs()) }),
+    },
+    uuid(n),
+  );
+}
+
+/**
+ * The files that decide everything later, and what the manifests say of the run; without times, and without the record of a step, which
+ * has the places of its samples in the stream.
+ */
+function remains(): { files: Record<string, Buffer>; versions: unknown[] } {
+  const folder = join(bench.policyDir, versionFolder(STEPS));
+  const names = ['adapter_model.safetensors', 'optimizer/optimizer.safetensors'];
+  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
+  const withoutTime = ({ checksums, metrics, at: _at, hyperparameters: _same, ...rest }: Manifest): unknown => ({
+    ...rest,
+    metrics: Object.entries(metrics).filter(([name]) => !/second|_per_/.test(name)),
+    checksums: Object.entries(checksums).filter(([name]) => name !== 'step.json'),
+  });
+  return { files, versions: bench.manifests().map(withoutTime) };
+}
+
+/** What can be seen from outside of version n, in the order in which it happens. */
+const PHASES = {
+  stepping: () => existsSync(join(bench.policyDir, 'next-batch.json')),
+  writing: () => readdirSync(bench.policyDir).some((name) => /^\.v\d+\..*\.tmp$/.test(name)),
+  committed: (version) => existsSync(join(bench.policyDir, versionFolder(version))),
+  loaded: (version) => bench.engine.adapters.has(`hindcast-${versionFolder(version)}`),
+  settled: (version) => bench.manifests().some((manifest) => manifest.version === version && isSettled(manifest)),
+} satisfies Record<string, (version: number) => boolean>;
+
+const isSettled = ({ state }: Manifest): boolean => state !== 'committed';
+
+interface Instant {
+  readonly version: number;
+  readonly phase: keyof typeof PHASES;
+  readonly delayMs: number;
+}
+
+/** Two kills in the course of each version, each some milliseconds after something that was seen of it. */
+function instants(seed: number): Instant[] {
+  const random = mulberry32(seed);
+  const phases = Object.keys(PHASES) as (keyof typeof PHASES)[];
+  return Array.from({ length: KILLS }, (_, kill) => ({
+    version: 1 + Math.floor((kill * STEPS) / KILLS),
+    phase: phases[Math.floor(random() * phases.length)]!,
+    delayMs: Math.floor(random() * 60),
+  }));
+}
+
+/** A trainer that ended by itself reaches nothing any more. */
+const isRunning = (): boolean => trainer?.child.exitCode === null && trainer.child.signalCode === null;
+
+async function reached({ version, phase }: Instant): Promise<void> {
+  // A kill before it may have come so late that this version is settled already.
+  while (isRunning() && !PHASES.settled(version) && !(PHASES.committed(version - 1) || version === 1)) await sleep(2);
+  while (isRunning() && !PHASES.settled(version) && !PHASES[phase](version)) await sleep(1);
+}
+
+it('a run that was killed twenty times ends with the weights, the optimizer and the batches of an undisturbed one', async () => {
+  await start().ready;
+  for (let n = 1; n <= STEPS * BATCH; n++) await publish(n);
+  await bench.serves(STEPS);
+  await until(() => bench.manifests().every(isSettled));
+  trainer!.child.kill('SIGKILL');
+  const undisturbed = remains();
+  await bench.stop();
+  await bench.start();
+
+  await start().ready;
+  // Samples come while the trainer is dead, too: what it held before comes back later than what it never had.
+  let published = 0;
+  for (const { version, ...instant } of instants(7)) {
+    const wanted = Math.min(STEPS * BATCH, version * BATCH + 1);
+    for (; published < wanted; published++) await publish(published + 1);
+    if (trainer!.child.killed) start();
+    await reached({ version, ...instant });
+    await sleep(instant.delayMs);
+    trainer!.child.kill('SIGKILL');
+    expect(await trainer!.ended()).toBe('SIGKILL');
+  }
+  await start().ready;
+  await bench.serves(STEPS);
+  await until(() => bench.manifests().every(isSettled));
+  await until(async () => (await bench.unacknowledged()) === 0);
+
+  const killed = remains();
+  expect(killed.versions).toEqual(undisturbed.versions);
+  for (const [name, bytes] of Object.entries(undisturbed.files))
+    expect([name, Buffer.compare(killed.files[name]!, bytes)]).toEqual([name, 0]);
+  const turns = bench.manifests().flatMap(({ turnIds }) => turnIds);
+  expect(turns).toEqual(Array.from({ length: STEPS * BATCH }, (_, i) => uuid(i + 1)));
+}, 900_000);
