@@ -26,6 +26,10 @@ const Variables = commonConfig(8084).extend({
   BACKEND: z.enum(['auto', ...BACKENDS]).default('auto'),
   /** Threads of one operator. Default: half of the cores, so that an engine on the same machine keeps its share. */
   THREADS: count.default(Math.max(1, Math.floor(availableParallelism() / 2))),
+  /** Where `npm run tfjs-node:build` left TensorFlow's native module. */
+  TFJS_NODE_DIR: z.string().default('.cache/tfjs-node-binding'),
+  /** tfjs-node-gpu multiplies in TF32 where the GPU has it: faster, and 1e-3 off. */
+  TF32: booleanFlag.default(false),
   /** `none` never takes a step; the others differ at the gate and train alike. */
   METHOD: Method.default('combine'),
   W_RL: nonNegative.default(1).describe('w_rl'),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { assertTokenizerFits, readModelConfig, readModelWeights } from '@hindcast/language-model';
 import { chooseBackend } from './backends/choose-backend';
 import type { TrainerConfig } from './config';
@@ -39,7 +40,11 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
   });
   try {
     const baseWeights = await readModelWeights(config.MODEL_DIR, modelConfig);
-    const { backend, unavailable } = await chooseBackend(config.BACKEND, config.THREADS);
+    const { backend, unavailable } = await chooseBackend(config.BACKEND, config.THREADS, {
+      bindingDir: resolve(config.TFJS_NODE_DIR),
+      tf32: config.TF32,
+      cudaCacheDir: resolve(config.DATA_DIR, 'cuda-cache'),
+    });
     const model = new PolicyModel({
       backend,
       config: modelConfig,
