@@ -1,5 +1,6 @@
 import { parseConfig, startService, type RunningService } from '@hindcast/platform';
 import { EngineModule } from '../app.module';
+import { loadBaseModel } from '../base-model';
 import { EngineConfig } from '../config';
 import { ServedModels } from '../served-models';
 import { SEED_DIR } from './models';
@@ -24,7 +25,7 @@ export async function startEngine(env: Record<string, string> = {}): Promise<Run
     bus: false,
     config,
     module: EngineModule,
-    prepare: (app) => app.get(ServedModels).load(),
+    prepare: (app) => loadBaseModel(app.get(ServedModels), config.MODEL_DIR),
     announce: () => undefined,
   });
   return {
