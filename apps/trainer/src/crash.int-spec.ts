@@ -79,6 +79,27 @@ describe('kill -9', () => {
     expect(trained.toSorted()).toEqual([...turnIds, ...late].toSorted());
   });
 
+  it('leaves the batches as they are, although what the dead trainer held comes later than what it never had', async () => {
+    const settings = { BATCH_MAX_WAIT_SECONDS: '1000000' };
+    const first = start(settings);
+    await first.ready;
+    const turnIds = [await bench.publish(), await bench.publish(), await bench.publish()];
+    await bench.serves(1);
+    // The third one is held by the trainer, and not acknowledged.
+    await until(async () => (await bench.unacknowledged()) === 1);
+    first.child.kill('SIGKILL');
+    await first.ended();
+    for (let n = 0; n < 3; n++) turnIds.push(await bench.publish());
+
+    await start(settings).ready;
+    await expectTrainedOnce(turnIds, 3);
+    expect(bench.manifests().map((manifest) => manifest.turnIds)).toEqual([
+      turnIds.slice(0, 2),
+      turnIds.slice(2, 4),
+      turnIds.slice(4, 6),
+    ]);
+  });
+
   it('between the flip and its record is completed without another examination', async () => {
     await start().ready;
     const turnIds = [await bench.publish(), await bench.publish()];
