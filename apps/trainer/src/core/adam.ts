@@ -143,6 +143,16 @@ export function clipByGlobalNorm(gradients: NamedArrays, maxNorm: number): { gra
   return { gradients, norm };
 }
 
+/** The sum of gradients that are nobody else's: added up in the arrays of the first ones, which are taken over. */
+export function addUp(
+  total: Map<string, Float32Array> | null,
+  gradients: Map<string, Float32Array>,
+): Map<string, Float32Array> {
+  if (total === null) return gradients;
+  accumulate(total, gradients);
+  return total;
+}
+
 /** Adds `gradients` to `total` in place; an empty total becomes a copy of them. */
 export function accumulate(total: Map<string, Float32Array>, gradients: NamedArrays): void {
   for (const [name, gradient] of gradients) {

@@ -1,5 +1,5 @@
 import { initLora, weightShapes, type HostTensor, type LlamaConfig } from '@hindcast/language-model';
-import { accumulate, type NamedArrays } from './adam';
+import { addUp, type NamedArrays } from './adam';
 import { lossTensors, responseParts, tokenTensors, type ResponseNumbers } from './batch-tensors';
 import type { Computation, ComputeBackend, HostTensors } from './compute-backend';
 import { dropoutTensors } from './dropout-keys';
@@ -93,7 +93,7 @@ export class PolicyModel {
     { regularised = true, dropoutSeed = null }: PassOptions = {},
   ): Promise<BatchGradients> {
     const compute = regularised ? this.trained : this.surrogateOnly;
-    const gradients = new Map<string, Float32Array>();
+    let gradients: Map<string, Float32Array> | null = null;
     const scalars: Record<string, number> = {};
     const sampleLosses: number[] = [];
     const logProbs: Float32Array[] = [];
@@ -103,7 +103,7 @@ export class PolicyModel {
         ...this.dropout(dropoutSeed, batch),
         ...Object.fromEntries(weights),
       });
-      accumulate(gradients, gradientsOf(outputs));
+      gradients = addUp(gradients, gradientsOf(outputs));
       for (const [name, { data }] of Object.entries(outputs)) {
         if (!name.startsWith(ROW_PREFIX)) continue;
         const part = name.slice(ROW_PREFIX.length);
@@ -114,7 +114,7 @@ export class PolicyModel {
         sampleLosses[batch.samples[row]!] = outputs[`${ROW_PREFIX}loss`]!.data[row]!;
       });
     }
-    return { gradients, scalars, sampleLosses, logProbs };
+    return { gradients: gradients ?? new Map(), scalars, sampleLosses, logProbs };
   }
 
   private dropout(seed: number | null, batch: MicroBatch): HostTensors {
@@ -136,7 +136,7 @@ export function policyShape(config: LlamaConfig, tuning: Tuning, recompute = fal
   return { config, frozenNames: baseNames, trainedNames, loraScale: loraScale(tuning), dropout, recompute };
 }
 
-function gradientsOf(outputs: HostTensors): NamedArrays {
+function gradientsOf(outputs: HostTensors): Map<string, Float32Array> {
   return new Map(
     Object.entries(outputs)
       .filter(([name]) => name.startsWith(GRADIENT_PREFIX))

@@ -1,0 +1,43 @@
+import { weightShapes } from '@hindcast/language-model';
+import { flopsOf, productsOf, sizeOf, SIZES, type SizeName } from './sizes';
+import { samplesOf } from './workload';
+
+const parametersOf = (name: SizeName): number =>
+  [...weightShapes(sizeOf(name).config).values()].reduce(
+    (sum, shape) => sum + shape.reduce((product, dim) => product * dim, 1),
+    0,
+  );
+
+it.each<[SizeName, number]>([
+  ['0.77M', 0.77e6],
+  ['3.5M', 3.5e6],
+  ['11M', 11e6],
+  ['lora-0.6B', 0.6e9],
+])('%s has about as many weights as its name says', (name, parameters) =>
+  expect(Math.abs(parametersOf(name) / parameters - 1)).toBeLessThan(0.02),
+);
+
+it('counts six operations per weight and token where all are trained, and attention', () => {
+  const { config, samples, length } = sizeOf('3.5M');
+  const gains = config.hiddenSize * (2 * config.layers + 1);
+  const dense = 6 * (parametersOf('3.5M') - gains) * samples * length;
+  const attention = 12 * config.layers * samples * config.heads * config.headDim * length ** 2;
+  expect(flopsOf(productsOf(sizeOf('3.5M')))).toBe(dense + attention);
+});
+
+it('counts no gradient of a frozen weight', () => {
+  const { config, samples, length } = sizeOf('lora-0.6B');
+  const frozen = 4 * parametersOf('lora-0.6B') * samples * length;
+  const attention = 12 * config.layers * samples * config.heads * config.headDim * length ** 2;
+  const rest = flopsOf(productsOf(sizeOf('lora-0.6B'))) - attention - frozen;
+  // The adapter: ten million weights, six operations each, less the gains of norms counted above.
+  expect(rest / frozen).toBeGreaterThan(0.01);
+  expect(rest / frozen).toBeLessThan(0.04);
+});
+
+it.each(SIZES)('%s has samples of exactly its length', (name) => {
+  const { samples, length } = sizeOf(name);
+  const made = samplesOf(sizeOf(name));
+  expect(made).toHaveLength(samples);
+  for (const { promptIds, responseIds } of made) expect(promptIds.length + responseIds.length - 1).toBe(length);
+});
