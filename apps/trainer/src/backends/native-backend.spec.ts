@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import nodeUtil from 'node:util';
 import * as tf from '@tensorflow/tfjs';
 import { loraTuning } from '../testing/fixtures';
 import { largestDifference, trainSmallPolicy, type SmallTraining } from '../testing/small-policy';
@@ -24,6 +25,8 @@ async function standIn(name: NativePackage): Promise<{ backend: EagerBackend; na
   tf.enableProdMode();
   await tf.setBackend('cpu');
   const native = new TensorFlowStandIn(name === 'tfjs-node-gpu');
+  // As from Node 23 on.
+  Object.assign(nodeUtil, { isNullOrUndefined: undefined, isArray: undefined });
   const tfjsName = registerNativeBackend(name, native.binding);
   await tf.setBackend(tfjsName);
   return { backend: new EagerBackend(name, tfjsName), native };
