@@ -22,6 +22,7 @@ import { RequestError } from './core/request-error';
 import { tokenTextOf, type TokenText } from './core/token-text';
 import type { ModelCard } from './core/vllm-shapes';
 import { ForwardPass } from './forward-pass';
+import { WeightsLease } from './weights-lease';
 
 /** What all models of this engine share: they differ in their weights only. */
 export interface Language {
@@ -31,35 +32,6 @@ export interface Language {
   /** Bytes of the longest token. */
   readonly maxTokenBytes: number;
   readonly template: ChatTemplate;
-}
-
-/** Weights in use by requests; freed once they are retired and the last request is through. */
-export class WeightsLease {
-  private users = 0;
-  private isRetired = false;
-
-  constructor(readonly forward: ForwardPass) {}
-
-  /** Keeps the weights until the returned function is called. */
-  take(): () => void {
-    this.users++;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.users--;
-      this.freeIfUnused();
-    };
-  }
-
-  retire(): void {
-    this.isRetired = true;
-    this.freeIfUnused();
-  }
-
-  private freeIfUnused(): void {
-    if (this.isRetired && this.users === 0) void this.forward.release();
-  }
 }
 
 interface Served {

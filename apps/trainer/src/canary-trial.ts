@@ -19,10 +19,15 @@ export interface CanaryParts {
 export class CanaryTrial {
   constructor(private readonly parts: CanaryParts) {}
 
-  /** Whether versions are tried at all. An engine that has one set of weights at a time needs another one to compare with. */
+  /** A trial was asked for. */
+  get isWanted(): boolean {
+    return this.parts.rule.share > 0;
+  }
+
+  /** Whether there can be one. An engine that has one set of weights at a time needs another one to compare with. */
   get isPossible(): boolean {
-    const { rule, publisher } = this.parts;
-    return rule.share > 0 && (publisher.holding === 'named' || publisher.engines.length > 1);
+    const { publisher } = this.parts;
+    return this.isWanted && (publisher.holding === 'named' || publisher.engines.length > 1);
   }
 
   /** Engines that take part where an engine has one version at a time: about the share, at least one, never all. */

@@ -250,6 +250,17 @@ describe('sglang', () => {
   });
 });
 
+it('the key is sent with every call, and is in no error, although the engine quotes it', async () => {
+  replies = [{ status: 401, body: { error: { message: 'no such key: key-of-the-engine' } } }];
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  const options = { dialect: 'vllm', apiKey: 'key-of-the-engine', timeoutMs: 5_000, updateTimeoutMs: 5_000 } as const;
+  const failed: unknown = await new EngineClient({ ...options, baseUrl }).models().catch((error: unknown) => error);
+  expect(calls[0]!.authorization).toBe('Bearer key-of-the-engine');
+  expect(failed).toMatchObject({ code: 'engine-invalid-response', message: expect.stringContaining('401') });
+  expect(String((failed as Error).stack)).not.toContain('key-of-the-engine');
+});
+
 it('an engine that is not there is named', async () => {
   const gone = new EngineClient({
     baseUrl: 'http://127.0.0.1:9/v1',

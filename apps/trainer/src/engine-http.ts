@@ -56,7 +56,9 @@ export class EngineHttp {
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return { status: response.status, text: await response.text() };
+      const text = await response.text();
+      // An engine may quote the key that it refuses, and what it says is logged.
+      return { status: response.status, text: apiKey === undefined ? text : text.replaceAll(apiKey, '…') };
     } catch (cause) {
       const isTimeout = (cause as { name?: unknown } | null)?.name === 'TimeoutError';
       const code = isTimeout ? 'engine-timeout' : 'engine-unreachable';

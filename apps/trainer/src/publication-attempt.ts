@@ -90,6 +90,8 @@ export class PublicationAttempt {
     if (verdict.driftNats !== null) metrics.drift(verdict.driftNats);
     if (!verdict.passed) return await this.refuse(version, verdict.reason, holders, drift);
     if (isNew && verdict.isAlarming) metrics.alarm('drift', drift);
+    if (isNew && trial.isWanted && !trial.isPossible)
+      this.parts.log.warn('canary.impossible', { engines: publisher.engines.length });
     crashPoint('after-load');
 
     if (trial.isPossible) {
