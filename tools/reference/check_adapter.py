@@ -2,7 +2,7 @@
 
     python3 tools/reference/check_adapter.py < request.json
 
-The request is `{"model": folder, "adapter": folder, "sequences": [[id, …], …], "conversations": [[{"role", "content"}, …], …]}`. Prints
+The request is `{"model": folder, "adapter": folder or null, "sequences": [[id, …], …], "conversations": [[{"role", "content"}, …], …]}`. Prints
 `{"logProbs": [[…], …], "prompts": [[id, …], …], "versions": {…}}`: of each sequence log pi of every id but the first, nats, float32, under
 the model with the adapter as `PeftModel.from_pretrained` loads it; and each conversation as the model's own template and
 tokenizer make a prompt of it. Fails when the loaded adapter is not, name by name and number by number, what the file holds.
@@ -22,6 +22,8 @@ from safetensors.torch import load_file
 
 def load(request):
     base = transformers.AutoModelForCausalLM.from_pretrained(request["model"], dtype=torch.float32)
+    if request["adapter"] is None:
+        return base.eval()
     model = peft.PeftModel.from_pretrained(base, request["adapter"]).eval()
     written = load_file(os.path.join(request["adapter"], "adapter_model.safetensors"))
     loaded = peft.get_peft_model_state_dict(model)

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  exportMerged,
   initLora,
   loraModules,
   mulberry32,
@@ -9,9 +10,10 @@ import {
   writePeftAdapter,
   type PeftAdapter,
 } from '@hindcast/language-model';
+import { reference, referenceDir } from '../../../../libs/language-model/src/testing/reference';
 import { SEED_MODEL } from '../testing/fixtures';
 import { runCheckAdapter, type AdapterReport } from './check-adapter';
-import { whyNoPeft } from './peft-peer';
+import { peftLogProbs, whyNoPeft } from './peft-peer';
 
 let root: string;
 beforeAll(async () => {
@@ -66,7 +68,8 @@ describe('check:adapter', () => {
   });
 });
 
-const missing = whyNoPeft(process.env['HINDCAST_PYTHON'] ?? 'python3');
+const python = process.env['HINDCAST_PYTHON'] ?? 'python3';
+const missing = whyNoPeft(python);
 (missing === null ? describe : describe.skip)(
   'with transformers and peft (skipped without HINDCAST_PYTHON, or a python3, that has torch, transformers and peft)',
   () => {
@@ -77,6 +80,23 @@ const missing = whyNoPeft(process.env['HINDCAST_PYTHON'] ?? 'python3');
       const report = JSON.parse(printed) as AdapterReport;
       expect(report).toMatchObject({ sequences: 6, samePrompts: true, ok: true, backend: 'cpu' });
       expect(report.differences['trainer']).toBeLessThan(1e-4);
+    }, 600_000);
+
+    it('a merged export loads in transformers, tokenizer and all, with the log-probs of peft', async () => {
+      const base = referenceDir('qwen3-sharded-bf16');
+      const expected = reference('qwen3-sharded-bf16');
+      const merged = join(root, 'merged');
+      await exportMerged({ baseDir: base, adapterDir: join(base, 'adapter'), outDir: merged, maxShardBytes: 20_000 });
+      const sequences = expected.ids.map((row, i) => row.slice(0, expected.lengths[i]));
+      const answer = await peftLogProbs(python, { model: merged, adapter: null, sequences, conversations: [] });
+      answer.logProbs.forEach((row, i) =>
+        row.forEach((value, t) => expect(Math.abs(value - expected.adapterLogProbs[i]![t]!)).toBeLessThan(2e-5)),
+      );
+      const seed = join(root, 'seed-merged');
+      await exportMerged({ baseDir: SEED_MODEL, adapterDir: await adapter('to-merge'), outDir: seed });
+      const asked = { sequences: [], conversations: [[{ role: 'user', content: 'What is rain?' }]] };
+      const before = await peftLogProbs(python, { model: SEED_MODEL, adapter: null, ...asked });
+      expect(await peftLogProbs(python, { model: seed, adapter: null, ...asked })).toEqual(before);
     }, 600_000);
 
     it('an adapter that peft would load in part is refused', async () => {

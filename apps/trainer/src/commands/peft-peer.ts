@@ -9,8 +9,8 @@ const SCRIPT = join(__dirname, '../../../../tools/reference/check_adapter.py');
 export interface PeftRequest {
   /** Folder of the base model. */
   readonly model: string;
-  /** Folder of the PEFT adapter. */
-  readonly adapter: string;
+  /** Folder of the PEFT adapter; `null` for the model alone. */
+  readonly adapter: string | null;
   readonly sequences: readonly (readonly number[])[];
   readonly conversations: readonly (readonly { readonly role: string; readonly content: string }[])[];
 }
