@@ -155,6 +155,7 @@ describe('the whole weights of vllm', () => {
       replies: [{ body: { is_paused: false } }, { body: { weight_version: 'hindcast-v000001@7' } }],
       label: 'hindcast-v000001@7',
     },
+    { replies: [{ body: { is_paused: false } }, { body: { weight_version: 'default' } }], label: 'default' },
     { replies: [{ body: { is_paused: false } }, { body: { weight_version: null } }], label: null },
     { replies: [{ body: { is_paused: true } }], label: 'hindcast-unknown' },
   ])('their label is $label; while it is paused an update may have broken off', async ({ replies: answers, label }) => {
@@ -217,13 +218,13 @@ describe('sglang', () => {
     expect(calls[2]).toMatchObject({ url: '/update_weight_version', body: { new_version: 'hindcast-unknown' } });
   });
   it.each([
-    { server: '0.5.5 and later', replies: [{ body: { weight_version: 'default' } }], urls: ['/model_info'] },
+    { server: 'a new server', replies: [{ body: { weight_version: 'default' } }], urls: ['/model_info'] },
     {
-      server: 'before',
+      server: 'an older one',
       replies: [{ status: 404, body: '{"detail":"Not Found"}' }, { body: { weight_version: 'default' } }],
       urls: ['/model_info', '/get_model_info'],
     },
-  ])('asks $server what the weights are labelled', async ({ replies: answers, urls }) => {
+  ])('asks $server what its weights are labelled', async ({ replies: answers, urls }) => {
     replies = answers;
     expect(await client('sglang').weights.label()).toBe('default');
     expect(calls.map(({ url }) => url)).toEqual(urls);

@@ -19,7 +19,7 @@ export interface EngineWeights {
   replace(path: string, label: string): Promise<void>;
 }
 
-/** SGLang: `/update_weights_from_disk`, whose lock waits for the running requests; `weight_version` in 0.5.2 and later. */
+/** SGLang: `/update_weights_from_disk`, whose lock waits for the running requests. Needs a server whose model info has `weight_version`. */
 export class SglangWeights implements EngineWeights {
   constructor(
     private readonly http: EngineHttp,
@@ -29,7 +29,7 @@ export class SglangWeights implements EngineWeights {
   async label(): Promise<string | null> {
     const { root } = this.http;
     const info = await this.http.call('GET', `${root}/model_info`).catch(async (error: unknown) => {
-      // Its name before 0.5.5.
+      // Its older name.
       if (error instanceof EngineRefusal && error.status === 404)
         return await this.http.call('GET', `${root}/get_model_info`);
       throw error;
@@ -54,7 +54,8 @@ export class SglangWeights implements EngineWeights {
 
 /**
  * vLLM with `VLLM_SERVER_DEV_MODE=1`: pause, `reload_weights` on every worker, resume. Needs `/update_weight_version` and `/weight_info`
- * (0.29 and later). An engine whose update failed stays paused: its weights may be half old and half new.
+ * (vllm-project/vllm #49040; 0.29 has them). `/reset_prefix_cache` of today's servers does not say whether it worked: it does, for nothing is
+ * under way then. An engine whose update failed stays paused: its weights may be half old and half new.
  */
 export class VllmWeights implements EngineWeights {
   constructor(
