@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { readModelConfig, type LlamaConfig } from './config';
 import { ModelFormatError } from './errors';
 import { SEED_DIR } from './testing/models';
@@ -361,4 +362,22 @@ describe('is refused by name:', () => {
       await expect(readModelConfig(folder())).rejects.toThrow(ModelFormatError);
     }
   });
+});
+
+it('meets any config.json with a configuration or a ModelFormatError, nothing else', async () => {
+  const seed = JSON.parse(await readFile(join(SEED_DIR, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const fields = [...Object.keys(seed), 'rope_scaling', 'rope_parameters', 'layer_types', 'sliding_window', 'head_dim'];
+  const odd = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom(0, -1, 2 ** 53, 1e-300, '4', [], {}, null, true, 'llama3', { rope_type: 'llama3', factor: 0 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.constantFrom(...fields), odd, { minKeys: 1, maxKeys: 3 }), async (change) => {
+      const config = await read({ ...seed, ...change }).catch((error: unknown) => error);
+      if (config instanceof Error) return expect(config).toBeInstanceOf(ModelFormatError);
+      const { headDim, heads, kvHeads, ropeTheta } = config as LlamaConfig;
+      expect([headDim % 2, heads % kvHeads, Number.isFinite(ropeTheta)]).toEqual([0, 0, true]);
+    }),
+    { numRuns: 500 },
+  );
 });
