@@ -13,10 +13,13 @@ export function widenFloat16(bits: Uint16Array, wide: Float32Array, start = 0): 
 /** The nearest bfloat16 of each number, ties to even; NaN stays NaN, and what is beyond the largest becomes infinity. */
 export function narrowToBfloat16(wide: Float32Array): Uint16Array {
   const source = new Uint32Array(wide.buffer, wide.byteOffset, wide.length);
-  return Uint16Array.from(source, (bits) => {
+  const narrow = new Uint16Array(wide.length);
+  for (let i = 0; i < narrow.length; i++) {
+    const bits = source[i] as number;
     const isNaN = (bits & 0x7fffffff) > 0x7f800000;
-    return isNaN ? (bits >>> 16) | 0x40 : (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
-  });
+    narrow[i] = isNaN ? (bits >>> 16) | 0x40 : (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+  }
+  return narrow;
 }
 
 let halfValues: Float32Array | undefined;
