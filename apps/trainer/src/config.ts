@@ -91,7 +91,8 @@ const Variables = commonConfig(8084).extend({
   KL_ALARM_NATS: positive.optional(),
   /** Distance of the mean entropy per token from that of the first step, likewise. */
   ENTROPY_ALARM_NATS: positive.optional(),
-  MAX_GRAD_NORM: positive.default(1),
+  /** Its square stands in the optimizer's moments, which are float32. */
+  MAX_GRAD_NORM: positive.max(1e9).default(1),
   /** Make activations again in the backward pass: less memory, a third more time. For backends that run op by op. */
   RECOMPUTE: z.enum(['auto', 'on', 'off']).default('auto'),
   /** Tokens of one forward and backward pass, padding included; a longer sample is refused. */

@@ -114,13 +114,6 @@ describe('check:loss', () => {
     { cfg: {}, over: { mask: [0, 0] }, loss: 0, gradient: [0, 0], why: 'no token counts' },
     { cfg: { w_opd: 3 }, over: { teacher: null }, loss: 1, gradient: [0.5, 0.5], why: 'no teacher: A_opd = 0' },
     { cfg: { kl_coef: 1, kl_type: 'k2' }, over: { ref: [-3, -2] }, loss: 2, gradient: [1.5, 0.5], why: 'k2' },
-    {
-      cfg: { gamma: 0, extra: null, flag: false },
-      over: {},
-      loss: 1,
-      gradient: [0.5, 0.5],
-      why: 'unknown options that are off',
-    },
   ])('reads the options of a case: $why', async ({ cfg, over, loss, gradient }) => {
     const content = vector(
       { samples: [sample({ reward: -1, ...over })], loss_sum_over_samples: loss, grad_wrt_new: [gradient] },
@@ -136,7 +129,6 @@ describe('check:loss', () => {
     { content: {}, message: /cases/ },
     { content: { cases: [] }, message: /cases/ },
     { content: { cases: [vector({}, { kl_type: 'k4' })] }, message: /cases\.0\.cfg\.kl_type/ },
-    { content: { cases: [vector({}, { gamma: 0.9 })] }, message: 'cases.0.cfg.gamma: is not an option of this loss' },
     {
       content: { cases: [vector({ samples: [sample({ teacher: [-1] })] })] },
       message: 'cases.0.samples.0.teacher: has 1 numbers, new has 2',
@@ -155,6 +147,21 @@ describe('check:loss', () => {
     expect(err).toMatch(message);
     expect(out).toBe('');
     expect(code).toBe(2);
+  });
+
+  it('names the options that it does not have, and lets the numbers decide', async () => {
+    const content = { cases: [vector({}, { name: 'first', gamma: 0.9 })] };
+    const { code, err } = await run(fileOf(content));
+    expect(err).toBe('Options that this loss does not have: gamma, name');
+    expect(code).toBe(0);
+    expect(await checked(content)).toMatchObject({ ignoredOptions: ['gamma', 'name'] });
+  });
+
+  it('takes a case without options, a sample without tokens and one without a reward', async () => {
+    const empty = sample({ new: [], rollout: [], recomputed: [], ref: [], teacher: [], mask: [] });
+    const samples = [sample({ reward: null, teacher: [-0.5, -2] }), empty];
+    const report = await checked([{ samples, loss_sum_over_samples: -0.25, grad_wrt_new: [[-0.25, 0], []] }]);
+    expect(report).toMatchObject({ loss: 0, gradient: 0, ok: true });
   });
 
   it('says how it is used', async () => {

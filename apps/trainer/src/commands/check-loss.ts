@@ -4,7 +4,7 @@ import { HindcastError } from '@hindcast/contracts';
 import { Command, CommanderError, Option } from 'commander';
 import { BACKENDS, chooseBackend, type BackendName } from '../backends/choose-backend';
 import { compareCase, worstOf, type LossDifference } from './loss-comparison';
-import { parseVectors } from './loss-vectors';
+import { parseVectors, unknownOptions } from './loss-vectors';
 
 /** What float32 leaves of sums and gradients of a few units. */
 export const TOLERANCE = 2e-6;
@@ -14,6 +14,8 @@ export interface LossReport extends LossDifference {
   readonly samples: number;
   readonly backend: string;
   readonly tolerance: number;
+  /** Options in the file that this loss does not have. */
+  readonly ignoredOptions: readonly string[];
   /** Loss and gradient are within the tolerance. */
   readonly ok: boolean;
 }
@@ -35,6 +37,7 @@ export async function checkLoss(file: string, backendName: BackendName): Promise
       samples: vectors.reduce((sum, { samples }) => sum + samples.length, 0),
       backend: backend.name,
       tolerance: TOLERANCE,
+      ignoredOptions: unknownOptions(vectors),
       ok: worst.loss <= TOLERANCE && worst.gradient <= TOLERANCE,
     };
   } finally {
@@ -62,6 +65,8 @@ export async function runCheckLoss(args: readonly string[], { print, say }: Outp
     command.parse([...args], { from: 'user' });
     const { backend, json } = command.opts<{ backend: BackendName; json?: boolean }>();
     const report = await checkLoss(command.args[0]!, backend);
+    if (report.ignoredOptions.length > 0)
+      say(`Options that this loss does not have: ${report.ignoredOptions.join(', ')}`);
     if (json) print(JSON.stringify(report));
     else printReport(report, print);
     return report.ok ? 0 : 1;

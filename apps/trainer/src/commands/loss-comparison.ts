@@ -132,7 +132,7 @@ function advantagesOf(
   { importanceLimit, opdAdvantageLimit }: ReturnType<typeof optionsOf>,
 ): ArrayLike<number> {
   const signals = {
-    reward: sample.reward,
+    reward: sample.reward ?? 0,
     rolloutLogProbs: Float32Array.from(old),
     teacherLogProbs: sample.teacher ? Float32Array.from(sample.teacher) : null,
   };
@@ -157,7 +157,7 @@ function mismatch(
 
 /** `[B, T]`, padded with zeros. */
 function rows(values: readonly ArrayLike<number>[]): HostTensor {
-  const length = Math.max(...values.map((row) => row.length));
+  const length = Math.max(1, ...values.map((row) => row.length));
   const data = new Float32Array(values.length * length);
   values.forEach((row, i) => data.set(row, i * length));
   return float32Tensor([values.length, length], data);

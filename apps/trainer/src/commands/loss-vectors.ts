@@ -8,13 +8,13 @@ const Optional = z.number().nullish();
 /** Per-token arrays of one answer, `[R]` each, nats; names as the reference has them. */
 const VectorSample = z
   .object({
-    new: Numbers.min(1),
+    new: Numbers,
     rollout: Numbers.nullish(),
     recomputed: Numbers.nullish(),
     ref: Numbers.nullish(),
     teacher: Numbers.nullish(),
     entropy: Numbers.nullish(),
-    reward: z.number().default(0),
+    reward: z.number().nullish(),
     mask: Numbers.nullish(),
   })
   .superRefine((sample, context) => {
@@ -52,13 +52,11 @@ const Options = z.looseObject({
   calculate_per_token_loss: z.boolean().nullish(),
 });
 const knownOptions = new Set(Object.keys(Options.shape));
-/** What an option that is off may be written as. */
-const OFF: readonly unknown[] = [null, false, 0];
 
 const VectorCase = z
   .object({
     seed: z.union([z.number(), z.string()]).optional(),
-    cfg: Options,
+    cfg: Options.prefault({}),
     samples: z.array(VectorSample).min(1),
     loss_sum_over_samples: z.number(),
     grad_wrt_new: z.array(Numbers),
@@ -67,9 +65,6 @@ const VectorCase = z
   .superRefine(({ cfg, samples, grad_wrt_new: gradients }, context) => {
     const fail = (path: (string | number)[], message: string): void =>
       void context.addIssue({ code: 'custom', path, message });
-    for (const [name, value] of Object.entries(cfg)) {
-      if (!knownOptions.has(name) && !OFF.includes(value)) fail(['cfg', name], 'is not an option of this loss');
-    }
     const needed = neededArrays(cfg);
     samples.forEach((sample, i) => {
       for (const name of needed) if (!sample[name]) fail(['samples', i, name], 'is missing');
@@ -87,6 +82,11 @@ const VectorFile = z.union([
   z.object({ cases: z.array(VectorCase).min(1) }).transform(({ cases }) => cases),
   z.array(VectorCase).min(1),
 ]);
+
+/** Options of the cases that this loss does not have: where they matter, the numbers differ. */
+export function unknownOptions(cases: readonly VectorCase[]): string[] {
+  return [...new Set(cases.flatMap(({ cfg }) => Object.keys(cfg)))].filter((name) => !knownOptions.has(name)).sort();
+}
 
 /** The numbers that a case asks for. */
 export interface CaseOptions {

@@ -29,9 +29,14 @@ const samples = [
   trainingSample({ promptIds: Int32Array.of(1, 2, 3), responseIds: Int32Array.of(4, 5, 6, 7) }),
   trainingSample({ promptIds: Int32Array.of(8, 9), responseIds: Int32Array.of(10, 1, 2) }),
 ];
+/** Near what the model gives, so that the clip leaves most tokens their gradient. */
+const OLD_LOG_PROBS = [
+  [-2.75, -2.2, -3.2, -3.3],
+  [-3.4, -2.4, -3.8],
+];
 /** Of everything that the loss can read. */
 const numbers: ResponseNumbers[] = samples.map(({ responseIds: { length } }, i) => ({
-  oldLogProbs: Float32Array.from({ length }, (_, t) => -2 - 0.2 * Math.sin(3 * i + t)),
+  oldLogProbs: OLD_LOG_PROBS[i]!,
   advantages: Float32Array.from({ length }, (_, t) => Math.cos(2 * i + t)),
   weights: Float32Array.from({ length }, () => 0.5 / length),
   refLogProbs: Float32Array.from({ length }, (_, t) => -2.5 + 0.3 * Math.cos(i + 2 * t)),
