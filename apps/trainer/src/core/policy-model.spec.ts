@@ -192,6 +192,20 @@ describe('top-K distillation', () => {
   });
 });
 
+it('without its regularisers is the surrogate alone, though their numbers are there', async () => {
+  const hyper = lora({ loss: everything });
+  const { weights } = tinyState(hyper);
+  const bare = numbers.map(({ oldLogProbs, advantages, weights: token }) => ({
+    oldLogProbs,
+    advantages,
+    weights: token,
+  }));
+  const got = await tinyModel(onnx, hyper).gradients(samples, withTopK, weights, { regularised: false });
+  const expected = await tinyModel(onnx, lora()).gradients(samples, bare, weights);
+  expect(got.gradients).toEqual(expected.gradients);
+  expect(got.scalars).toEqual(expected.scalars);
+});
+
 it('changes no weight that it was given', async () => {
   const hyper = full();
   const { weights } = tinyState(hyper);
