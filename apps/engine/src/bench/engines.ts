@@ -2,6 +2,7 @@ import { mulberry32, type HostTensor, type LlamaConfig } from '@hindcast/languag
 import { drawer } from '../core/draw';
 import { ForwardPass } from '../forward-pass';
 import { Scheduler } from '../scheduler';
+import type { Speed } from './report';
 
 /** What is measured: `batch` answers of `tokens` sampled tokens at once, each behind `promptOf(i)`. */
 export interface Workload {
@@ -11,11 +12,27 @@ export interface Workload {
 
 /** A loaded model that samples at temperature 1 from the whole vocabulary. */
 export interface BenchedEngine {
-  /** Generated tokens per second of wall time, prompts read meanwhile. */
-  tokensPerSecond(workload: Workload): Promise<number>;
+  /** Makes ready; the returned function generates the answers, prompts read first. */
+  prepare(workload: Workload): Promise<{ run(): Promise<unknown>; end(): Promise<void> }>;
   /** Probability of every token behind `promptOf(0)`. */
   firstProbabilities(): Promise<Float64Array>;
   close(): Promise<void>;
+}
+
+/** One workload, from its first prompt to its last token. */
+export async function speedOf(engine: BenchedEngine, workload: Workload): Promise<Speed> {
+  const { run, end } = await engine.prepare(workload);
+  try {
+    const cpuBefore = process.cpuUsage();
+    const started = performance.now();
+    await run();
+    const wallMs = performance.now() - started;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const tokens = workload.batch * workload.tokens;
+    return { wall: (tokens * 1000) / wallMs, cpu: (tokens * 1e6) / (user + system) };
+  } finally {
+    await end();
+  }
 }
 
 const PROMPT_TOKENS = 8;
@@ -50,11 +67,11 @@ export async function hindcast(
       });
     });
   return {
-    async tokensPerSecond({ batch, tokens }) {
+    prepare({ batch, tokens }) {
       const scheduler = new Scheduler(batch);
-      const started = performance.now();
-      await Promise.all(Array.from({ length: batch }, (_, i) => answer(scheduler, i, tokens)));
-      return (batch * tokens * 1000) / (performance.now() - started);
+      const run = (): Promise<unknown> =>
+        Promise.all(Array.from({ length: batch }, (_, i) => answer(scheduler, i, tokens)));
+      return Promise.resolve({ run, end: () => Promise.resolve() });
     },
     async firstProbabilities() {
       const { logProbs } = await forward.read([{ ids: promptOf(0), picked: 'last' }]);

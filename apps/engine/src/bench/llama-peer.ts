@@ -78,16 +78,11 @@ export async function llamaCpp(
     model.createContext({ sequences, contextSize, batchSize: 512, threads: { ideal: threads, min: threads } });
 
   return {
-    async tokensPerSecond({ batch, tokens }) {
+    async prepare({ batch, tokens }) {
       const context = await contextOf(batch, promptOf(0).length + tokens + 8);
-      try {
-        const sequences = Array.from({ length: batch }, () => context.getSequence());
-        const started = performance.now();
-        await Promise.all(sequences.map((sequence, i) => generate(sequence, i, tokens)));
-        return (batch * tokens * 1000) / (performance.now() - started);
-      } finally {
-        await context.dispose();
-      }
+      const sequences = Array.from({ length: batch }, () => context.getSequence());
+      const run = (): Promise<unknown> => Promise.all(sequences.map((sequence, i) => generate(sequence, i, tokens)));
+      return { run, end: () => context.dispose() };
     },
     async firstProbabilities() {
       const context = await contextOf(1, 64);

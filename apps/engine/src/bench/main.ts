@@ -2,11 +2,11 @@
 // what is measured and how. Nothing else should run on the machine.
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
-import { hindcast, type BenchedEngine } from './engines';
+import { hindcast, speedOf, type BenchedEngine } from './engines';
 import { findLlama, llamaCpp } from './llama-peer';
 import { overHttp } from './over-http';
 import { randomWeights } from './random-weights';
-import { ENGINES, reportOf, type Cell, type EngineName } from './report';
+import { ENGINES, reportOf, type Cell, type EngineName, type Speed } from './report';
 import { configOf, SIZES, type SizeName } from './sizes';
 
 interface Options {
@@ -90,15 +90,15 @@ async function measure(
   tick: (cell: string) => void,
 ): Promise<Cell[]> {
   const cells = batches.map((batch) => {
-    const measured = Object.fromEntries(ENGINES.map((name) => [name, []])) as unknown as Record<EngineName, number[]>;
+    const measured = Object.fromEntries(ENGINES.map((name) => [name, []])) as unknown as Record<EngineName, Speed[]>;
     return { params, batch, measured };
   });
-  for (const [, engine] of engines) await engine.tokensPerSecond({ batch: batches[0]!, tokens: Math.min(tokens, 16) });
+  for (const [, engine] of engines) await speedOf(engine, { batch: batches[0]!, tokens: Math.min(tokens, 16) });
   for (let round = 0; round < rounds; round++)
     for (const { batch, measured } of cells) {
       // Who goes first changes, so that a machine that slows down slows both.
       for (const [name, engine] of round % 2 === 0 ? engines : engines.toReversed())
-        measured[name].push(await engine.tokensPerSecond({ batch, tokens }));
+        measured[name].push(await speedOf(engine, { batch, tokens }));
       tick(`${params} × ${batch}`);
     }
   return cells;

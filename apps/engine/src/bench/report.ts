@@ -8,6 +8,8 @@ export interface Row {
   readonly engine: EngineName;
   /** Median over the rounds. */
   readonly tokensPerSecond: number;
+  /** The same by CPU time of all threads: what a busy machine disturbs less. */
+  readonly tokensPerCpuSecond: number;
 }
 
 export interface Ratio {
@@ -15,13 +17,21 @@ export interface Ratio {
   readonly batch: number;
   /** Median over the rounds of our tokens per second by the other engine's of the same round. */
   readonly timesNodeLlamaCpp: number;
+  /** The same of tokens per second of CPU time. */
+  readonly byCpuTime: number;
 }
 
-/** Tokens per second of one cell, by engine, round by round. */
+/** What one engine did in one round: tokens per second of wall time, and of CPU time. */
+export interface Speed {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** One cell, by engine, round by round. */
 export interface Cell {
   readonly params: string;
   readonly batch: number;
-  readonly measured: Readonly<Record<EngineName, readonly number[]>>;
+  readonly measured: Readonly<Record<EngineName, readonly Speed[]>>;
 }
 
 /** Rows and ratios; an engine that was not measured has none. */
@@ -31,7 +41,8 @@ export function reportOf(cells: readonly Cell[]): { rows: Row[]; ratios: Ratio[]
       params,
       batch,
       engine,
-      tokensPerSecond: Math.round(median(measured[engine])),
+      tokensPerSecond: Math.round(median(measured[engine].map(({ wall }) => wall))),
+      tokensPerCpuSecond: Math.round(median(measured[engine].map(({ cpu }) => cpu))),
     })),
   );
   const ratios = cells
@@ -39,11 +50,15 @@ export function reportOf(cells: readonly Cell[]): { rows: Row[]; ratios: Ratio[]
     .map(({ params, batch, measured }) => ({
       params,
       batch,
-      timesNodeLlamaCpp: Number(
-        median(measured.hindcast.map((ours, round) => ours / measured['node-llama-cpp'][round]!)).toFixed(2),
-      ),
+      timesNodeLlamaCpp: timesOther(measured, 'wall'),
+      byCpuTime: timesOther(measured, 'cpu'),
     }));
   return { rows, ratios };
+}
+
+function timesOther(measured: Cell['measured'], of: keyof Speed): number {
+  const byRound = measured.hindcast.map((ours, round) => ours[of] / measured['node-llama-cpp'][round]![of]);
+  return Number(median(byRound).toFixed(2));
 }
 
 /** RangeError for no numbers. */

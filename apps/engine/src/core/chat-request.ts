@@ -41,6 +41,8 @@ const ChatBody = z.looseObject({
 export interface ChatRequest extends GenerationRequest {
   readonly conversation: ConversationFields;
   readonly addSpecialTokens: boolean;
+  /** There are tools, and the answer may call them. */
+  readonly callsTools: boolean;
   /** How many of the most likely tokens to give with each log-probability; null: no log-probabilities. */
   readonly top: number | null;
 }
@@ -63,7 +65,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
   check(
     toolChoice == null || toolChoice === 'auto' || toolChoice === 'none',
     'tool_choice',
-    'This engine writes text only: `tool_choice` must be "auto" or "none".',
+    'This engine forces no call: `tool_choice` must be "auto" or "none".',
   );
   check(fields.echo !== true, 'echo', 'This engine does not support `echo` in chat completions.');
   const maxTokens = fields.max_completion_tokens ?? fields.max_tokens ?? null;
@@ -72,6 +74,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
     ...generationRequest({ ...fields, max_tokens: maxTokens }),
     conversation: fields,
     addSpecialTokens: fields.add_special_tokens ?? false,
+    callsTools: (fields.tools?.length ?? 0) > 0 && toolChoice !== 'none',
     top: fields.logprobs ? (top ?? 0) : null,
   };
 }
