@@ -247,6 +247,11 @@ describe('is refused by name:', () => {
     { why: 'another activation', change: { hidden_act: 'gelu' }, error: 'hidden_act' },
     { why: 'a size that is a text', change: { vocab_size: '1024' }, error: 'vocab_size' },
     { why: 'a size that is missing', change: { intermediate_size: undefined }, error: 'intermediate_size' },
+    {
+      why: 'a billion layers, each to be given a name',
+      change: { num_hidden_layers: 1e9 },
+      error: 'num_hidden_layers',
+    },
     { why: 'heads that do not divide', change: { num_key_value_heads: 3 }, error: '4 heads cannot share 3' },
     { why: 'a head that has no halves', change: { head_dim: 31 }, error: 'a head of 31 numbers' },
     { why: 'a hidden size that heads do not divide', change: { head_dim: null, hidden_size: 130 }, error: '32.5' },

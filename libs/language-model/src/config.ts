@@ -49,7 +49,8 @@ const ConfigFile = z.looseObject({
   hidden_act: z.literal('silu').default('silu'),
   vocab_size: count,
   hidden_size: count,
-  num_hidden_layers: count,
+  // Thirty times the deepest model there is: more are a mistake that takes minutes and all memory to find out.
+  num_hidden_layers: count.max(4096),
   num_attention_heads: count,
   num_key_value_heads: count.nullish(),
   head_dim: count.nullish(),
