@@ -123,9 +123,9 @@ const Variables = commonConfig(8084).extend({
   CANARY_MAX_DROP: nonNegative.default(0.2),
   /** After that the trial is decided with the turns that there are. */
   CANARY_MAX_WAIT_SECONDS: positive.default(3600),
-  /** Versions whose weights are kept; manifests are kept for ever. */
+  /** Newest versions whose weights are kept, and as many of those that served; manifests are kept for ever. */
   KEEP_VERSIONS: z.coerce.number().int().min(3).default(10),
-  /** How long a batch that a crash interrupted waits for its messages. */
+  /** How long a batch waits for messages that a killed trainer held. */
   REBUILD_SECONDS: positive.default(120),
   /** Seed of the first adapter, of dropout and of the probe answers. */
   SEED: z.coerce.number().int().nonnegative().default(0),
