@@ -35,9 +35,10 @@ export function batchMatMul(heap: WasmHeap, a: TensorInfo, b: TensorInfo, option
   const rows = isStacked ? products * m : m;
   const operandA = new Operand(heap, 'a', a, left, batch, rows);
   const operandB = new Operand(heap, 'b', b, right, batch, k);
+  const isWholeTensor = !right.isTransposed && util.sizeFromShape(right.batch) === 1;
   const to = heap.offsetOf(out);
   for (let i = 0; i < (isStacked ? 1 : products); i++) {
-    heap.multiply(operandA.plain(i), operandB.plain(i), to + i * m * n * FLOAT_BYTES, [rows, k, n]);
+    heap.multiply(operandA.plain(i), isWholeTensor ? b : operandB.plain(i), to + i * m * n * FLOAT_BYTES, [rows, k, n]);
   }
   return out;
 }

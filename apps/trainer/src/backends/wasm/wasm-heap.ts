@@ -94,12 +94,16 @@ export class WasmHeap {
     return offset;
   }
 
-  /** `out[M, N] = a[M, K] · b[K, N]` by XNNPACK, each matrix given by its offset. */
-  multiply(a: number, b: number, out: number, [m, k, n]: readonly [number, number, number]): void {
-    const ids = [this.register(a, m * k), this.register(b, k * n), this.register(out, m * n)] as const;
-    this.matMul(ids[0], bytesOf([1, m, k]), 3, ids[1], bytesOf([1, k, n]), 3, 0, 0, ids[2]);
-    // A new id each time: the module keeps what it packed of b until that id is disposed of.
-    for (const id of ids) this.internals.wasm.tfjs.disposeData(id);
+  /**
+   * `out[M, N] = a[M, K] · b[K, N]` by XNNPACK, each matrix given by its offset, or `b` as a whole tensor. The module keeps what it
+   * packed of a tensor until that is disposed of, so that the next product with it is faster.
+   */
+  multiply(a: number, b: number | TensorInfo, out: number, [m, k, n]: readonly [number, number, number]): void {
+    const views = [this.register(a, m * k), this.register(out, m * n)] as const;
+    const view = typeof b === 'number' ? this.register(b, k * n) : null;
+    const right = view ?? this.backend.dataIdMap.get((b as TensorInfo).dataId).id;
+    this.matMul(views[0], bytesOf([1, m, k]), 3, right, bytesOf([1, k, n]), 3, 0, 0, views[1]);
+    for (const id of view === null ? views : [...views, view]) this.internals.wasm.tfjs.disposeData(id);
   }
 
   private register(offset: number, size: number): number {

@@ -32,8 +32,11 @@ export function installWasmKernels(): void {
 /** Puts the backend's own kernels back, for comparison. */
 export function uninstallWasmKernels(): void {
   for (const [kernelName, config] of replaced ?? []) {
-    if (config) put(config);
-    else tf.unregisterKernel(kernelName, 'wasm');
+    tf.unregisterKernel(kernelName, 'wasm');
+    if (!config) continue;
+    tf.registerKernel(config);
+    // It was taken away before the backend was made, which sets up what it finds.
+    config.setupFunc?.(tf.findBackend('wasm'));
   }
   replaced = null;
 }
