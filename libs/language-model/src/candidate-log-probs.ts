@@ -48,30 +48,58 @@ export function candidateLogProbs(
 }
 
 /**
- * Output layer, log-softmax and choice of the candidates as one operation with its own gradient, which makes the logits again:
+ * Output layer, log-softmax and choice of the candidates as one operation with its own gradient, which makes the logits again. With
+ * z = x Wᵀ, dₖ for log π(cₖ) and dH for the entropy H,
  *
  *   ∂log π(c)/∂z = onehot(c) − π        ∂H/∂z = −π · (log π + H)
+ *   ∂x = Σₖ dₖ W[cₖ] + D W        ∂W = Σₖ dₖ · x at cₖ + Dᵀ x        D = −π · (Σₖ dₖ + (log π + H) · dH)
+ *
+ * so that no one-hot matrix is made.
  *
  * @returns `[N, C + 1]`: the log-probs, then the entropy
  */
 function headCandidates(hidden: tf.Tensor2D, head: tf.Tensor2D, ids: tf.Tensor2D, isHeadFixed: boolean): tf.Tensor2D {
-  const value = (rows: tf.Tensor2D, matrix: tf.Tensor2D): tf.Tensor2D => {
-    const logProbs = logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true));
-    return tf.concat2d([chosen(logProbs, ids), entropy(logProbs)], 1);
-  };
-  const gradients = (dy: tf.Tensor2D, saved: tf.Tensor[]): tf.Tensor2D[] => {
-    const [rows, matrix, places] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D];
-    const dLogits = logitGradient(dy, logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true)), places);
-    const dRows = tf.matMul<tf.Tensor2D>(dLogits, matrix);
-    return isHeadFixed ? [dRows] : [dRows, tf.matMul<tf.Tensor2D>(dLogits, rows, true)];
-  };
+  const logProbsOf = (rows: tf.Tensor2D, matrix: tf.Tensor2D): tf.Tensor2D =>
+    logSoftmax(tf.matMul<tf.Tensor2D>(rows, matrix, false, true));
   const operation = tf.customGrad((...all) => {
     const save = all.at(-1) as unknown as tf.GradSaveFunc;
-    const [rows, matrix = head] = all.slice(0, -1) as tf.Tensor2D[];
-    save([rows!, matrix, ids]);
-    return { value: value(rows!, matrix), gradFunc: (dy, saved) => gradients(dy as tf.Tensor2D, saved) };
+    const [rows, matrix = head] = all.slice(0, -1) as [tf.Tensor2D, tf.Tensor2D?];
+    save([rows, matrix, ids]);
+    const logProbs = logProbsOf(rows, matrix);
+    return {
+      value: tf.concat2d([chosen(logProbs, ids), entropy(logProbs)], 1),
+      gradFunc: (dy, saved) => {
+        const [x, w, at] = saved as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D];
+        return headGradients(dy as tf.Tensor2D, x, w, at, logProbsOf(x, w), isHeadFixed);
+      },
+    };
   });
   return (isHeadFixed ? operation(hidden) : operation(hidden, head)) as tf.Tensor2D;
+}
+
+function headGradients(
+  dy: tf.Tensor2D,
+  rows: tf.Tensor2D,
+  matrix: tf.Tensor2D,
+  ids: tf.Tensor2D,
+  logProbs: tf.Tensor2D,
+  isHeadFixed: boolean,
+): tf.Tensor2D[] {
+  const count = ids.shape[1];
+  const [dLogProbs, dEntropy] = tf.split(dy, [count, 1], 1) as [tf.Tensor2D, tf.Tensor2D];
+  const pull = tf.add(tf.sum(dLogProbs, 1, true), tf.mul(tf.add(logProbs, entropy(logProbs)), dEntropy));
+  const spread = tf.neg(tf.mul<tf.Tensor2D>(tf.exp(logProbs), pull));
+  const slopes = tf.split(dLogProbs, count, 1);
+  const columns = tf.split(ids, count, 1).map((column) => tf.reshape<tf.Rank.R1>(column, [-1]));
+  const toRows = tf.addN(columns.map((column, k) => tf.mul(tf.gather(matrix, column), slopes[k]!)));
+  const dRows = tf.add<tf.Tensor2D>(toRows, tf.matMul(spread, matrix));
+  if (isHeadFixed) return [dRows];
+  const scaled = tf.concat2d(
+    slopes.map((slope) => tf.mul<tf.Tensor2D>(rows, slope)),
+    0,
+  );
+  const toMatrix = tf.unsortedSegmentSum<tf.Tensor2D>(scaled, tf.concat1d(columns), matrix.shape[0]);
+  return [dRows, tf.add(toMatrix, tf.matMul(spread, rows, true))];
 }
 
 /** The entries of each row at its ids, `[N, C]`: one look-up in the flat array. */
@@ -84,24 +112,4 @@ function chosen(logProbs: tf.Tensor2D, ids: tf.Tensor2D): tf.Tensor2D {
   );
   const places = tf.reshape(tf.add(ids, starts), [-1]);
   return tf.reshape(tf.gather(tf.reshape(logProbs, [-1]), places), ids.shape);
-}
-
-function logitGradient(dy: tf.Tensor2D, logProbs: tf.Tensor2D, ids: tf.Tensor2D): tf.Tensor2D {
-  const [, vocabulary] = logProbs.shape;
-  const count = ids.shape[1];
-  const [dLogProbs, dEntropy] = tf.split(dy, [count, 1], 1) as [tf.Tensor2D, tf.Tensor2D];
-  const probabilities = tf.exp(logProbs);
-  const pull = tf.add(tf.sum(dLogProbs, 1, true), tf.mul(tf.add(logProbs, entropy(logProbs)), dEntropy));
-  const columns = tf.split(ids, count, 1);
-  const slopes = tf.split(dLogProbs, count, 1);
-  // Id by id: a scatter would race on several threads where an id stands twice, and all one-hots at once are C times the logits.
-  return columns.reduce<tf.Tensor2D>(
-    (sum, column, i) => tf.add<tf.Tensor2D>(sum, tf.mul(oneHot(column, vocabulary), slopes[i]!)),
-    tf.neg(tf.mul<tf.Tensor2D>(probabilities, pull)),
-  );
-}
-
-// Cast, not oneHot's own dtype argument: the wasm backend ignores that one and gives int32.
-function oneHot(column: tf.Tensor, vocabulary: number): tf.Tensor {
-  return tf.cast(tf.oneHot(tf.reshape<tf.Rank.R1>(column, [-1]), vocabulary), 'float32');
 }
