@@ -79,6 +79,26 @@ describe('a version on trial', () => {
     expect(seen.size).toBe(2);
   });
 
+  it('a slow stream that began on a version ends on it, whatever serves by then, and is captured as its', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    engine.script = async (call) => {
+      engine.openStream(call);
+      const [first, ...rest] = engine.events(call, answerOf('one two three'));
+      call.response.write(first!);
+      await gate;
+      for (const event of rest) call.response.write(event);
+      call.response.end();
+    };
+    await announce({ version: 1, adapter: 'hindcast-v000001' }, 1);
+    const response = await gateway.chat({ messages: userSays('slowly'), stream: true });
+    await announce({ version: 2, adapter: 'hindcast-v000002' }, 2);
+    release();
+    expect(await response.text()).toContain('three');
+    expect(engine.calls.map(({ body }) => body['model'])).toEqual(['hindcast-v000001']);
+    expect(await captured(response)).toMatchObject({ policyVersion: 1, untrainable: null });
+  });
+
   it('is over when the board says so', async () => {
     await announce({ version: 2, adapter: 'hindcast-v000002' }, 2);
     for (let i = 0; i < 8; i++) {
