@@ -354,6 +354,39 @@ describe('is refused by name:', () => {
     await expect(seedWith(change)).rejects.toThrow(error);
   });
 
+  // Other names of the same, and their like.
+  it.each([
+    ['compression_config', {}],
+    ['rotary_pct', 0.25],
+    ['use_mrope', true],
+    ['rope_interleave', true],
+    ['rope_traditional', true],
+    ['no_rope_layer_interval', 4],
+    ['num_experts', 64],
+    ['n_routed_experts', 8],
+    ['moe_num_experts', 2],
+    ['query_pre_attn_scalar', 256],
+    ['residual_multiplier', 0.2],
+    ['logit_scale', 0.0625],
+    ['scale_emb', 12],
+    ['scale_depth', 1.4],
+    ['mup_width_multiplier', 2],
+    ['attn_logit_softcapping', 50],
+    ['logit_softcapping', 30],
+    ['qk_layernorm', true],
+    ['use_parallel_residual', true],
+    ['parallel_attn', true],
+    ['clip_qkv', 8],
+    ['use_bidirectional_attention', true],
+    ['is_encoder_decoder', true],
+    ['add_cross_attention', true],
+    ['text_config', {}],
+    ['audio_config', {}],
+  ])('%s: %j', async (field, value) => {
+    await expect(seedWith({ [field]: value })).rejects.toThrow(`config.json: ${field} `);
+    await expect(seedWith({ [field]: null })).resolves.toMatchObject({ layers: 4 });
+  });
+
   it('everything at once, so that a user reads all of it the first time', async () => {
     await expect(seedWith({ logits_scaling: 8, num_experts: 64 })).rejects.toThrow(
       'num_experts 64: mixtures of experts are not supported; logits_scaling 8: scaled embeddings',
