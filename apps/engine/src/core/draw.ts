@@ -1,13 +1,14 @@
 import { sampleToken } from '@hindcast/language-model';
 import { EXP_ERROR, expNonPositive } from './fast-exp';
 import type { SamplingRequest } from './generation-fields';
+import { keepNucleus } from './nucleus';
 
 /** A sum of weights is off by no more than this share of their total: EXP_ERROR, and float64 rounding. */
 const SUM_ERROR = 4 * EXP_ERROR;
 
 /**
- * Draws tokens for one answer; the ids are exactly those of `sampleToken` of libs/language-model. Without filters the draw is done here:
- * with weights that are a little off, which decides nearly every draw, and the few that lie too close to call are drawn again there.
+ * Draws tokens for one answer; the ids are exactly those of `sampleToken` of libs/language-model. They are drawn here with weights
+ * that are a little off, which decides nearly every draw; the few that lie too close to call are drawn again there.
  * This runs for every token served.
  *
  * @param uniform one number in [0, 1) per token; not called at temperature 0
@@ -16,14 +17,17 @@ export function drawer(sampling: SamplingRequest, uniform: () => number): (logPr
   const { temperature, topP, topK } = sampling;
   const exactly = (logProbs: Float32Array, u: () => number): number =>
     sampleToken(logProbs, { temperature, topP, topK }, u).id;
-  if (temperature === 0 || topP < 1 || topK > 0) return (logProbs) => exactly(logProbs, uniform);
+  if (temperature === 0) return (logProbs) => exactly(logProbs, uniform);
+  const isFiltered = topP < 1 || topK > 0;
   let weights = new Float64Array();
   return (logProbs) => {
     if (weights.length !== logProbs.length) weights = new Float64Array(logProbs.length);
     const total = weigh(logProbs, temperature, weights);
     if (!(total > 0 && total < Infinity)) throw new RangeError('the model gave log-probabilities that are no numbers');
     const u = uniform();
-    return certainDraw(weights, u * total, SUM_ERROR * total) ?? exactly(logProbs, () => u);
+    const kept = isFiltered ? keepNucleus(weights, topK, topP, SUM_ERROR) : total;
+    const id = kept === null ? null : certainDraw(weights, u * kept, SUM_ERROR * total);
+    return id ?? exactly(logProbs, () => u);
   };
 }
 
