@@ -7,6 +7,9 @@ import { startTrainerProcess, type TrainerProcess } from './testing/trainer-proc
 // Whatever the moment of the crash: each turn is in exactly one version, the version is published and announced, and every
 // message is acknowledged.
 
+// Each test starts the process several times, which takes seconds where many tests run.
+jest.setTimeout(120_000);
+
 const bench = new Bench();
 const processes: TrainerProcess[] = [];
 

@@ -11,16 +11,47 @@ import { writeTinyModel } from './testing/tiny-model';
 import { startTrainerProcess, type TrainerProcess } from './testing/trainer-process';
 import { versionFolder, type Manifest } from './core/manifest';
 
-// A run of ten steps, killed with SIGKILL at twenty instants, ends with the very bytes of an undisturbed one. Everything that a step
-// draws on beside its samples is in play: moments, dropout, several epochs, a schedule, a running balance and baseline.
+// A run that is killed with SIGKILL at many instants ends with the very bytes of an undisturbed one. Everything that a step draws on
+// beside its samples is in play: moments, dropout, several epochs, a schedule, a running balance and baseline.
 // What depends on a clock cannot act here: a batch is never due by time (the smallest batch is the whole one), and no sample is stale.
 
-const STEPS = 10;
 const BATCH = 2;
-const KILLS = 20;
+
+interface Run {
+  readonly name: string;
+  readonly steps: number;
+  readonly kills: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly files: readonly string[];
+}
+
+const OPTIMIZER = 'optimizer/optimizer.safetensors';
+const RUNS: readonly Run[] = [
+  {
+    name: 'LoRA, 20 kills in 10 steps',
+    steps: 10,
+    kills: 20,
+    // No graph is compiled at each of the starts.
+    env: { BACKEND: 'cpu' },
+    files: ['adapter_model.safetensors', OPTIMIZER],
+  },
+  {
+    name: 'full weights, 4 kills in 3 steps',
+    steps: 3,
+    kills: 4,
+    env: { BACKEND: 'cpu', TUNING: 'full' },
+    files: ['model.safetensors', OPTIMIZER],
+  },
+  {
+    name: 'LoRA on onnxruntime, 4 kills in 3 steps',
+    steps: 3,
+    kills: 4,
+    env: { BACKEND: 'onnx' },
+    files: ['adapter_model.safetensors', OPTIMIZER],
+  },
+];
+
 const SETTINGS = {
-  // No graph is compiled at each of the starts; the model is tiny.
-  BACKEND: 'cpu',
   BATCH_SIZE: String(BATCH),
   BATCH_MIN: String(BATCH),
   BATCH_MAX_WAIT_SECONDS: '1000000',
@@ -29,7 +60,7 @@ const SETTINGS = {
   LORA_DROPOUT: '0.1',
   EPOCHS: '2',
   LR_SCHEDULE: 'cosine',
-  LR_TOTAL_STEPS: String(STEPS),
+  LR_TOTAL_STEPS: '10',
   LR_WARMUP_STEPS: '2',
   LR_SUCCESS_FACTOR: '0.5',
   BALANCE: 'variance',
@@ -55,8 +86,8 @@ afterEach(async () => {
   await bench.stop();
 });
 
-function start(): TrainerProcess {
-  trainer = startTrainerProcess(bench.env({ ...SETTINGS, MODEL_DIR: modelDir }));
+function start({ env }: Run): TrainerProcess {
+  trainer = startTrainerProcess(bench.env({ ...SETTINGS, ...env, MODEL_DIR: modelDir }));
   return trainer;
 }
 
@@ -83,9 +114,8 @@ async function publish(n: number): Promise<void> {
  * The files that decide everything later, and what the manifests say of the run; without times, and without the record of a step, which
  * has the places of its samples in the stream.
  */
-function remains(): { files: Record<string, Buffer>; versions: unknown[] } {
-  const folder = join(bench.policyDir, versionFolder(STEPS));
-  const names = ['adapter_model.safetensors', 'optimizer/optimizer.safetensors'];
+function remains({ steps, files: names }: Run): { files: Record<string, Buffer>; versions: unknown[] } {
+  const folder = join(bench.policyDir, versionFolder(steps));
   const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
   const withoutTime = ({ checksums, metrics, at: _at, hyperparameters: _same, ...rest }: Manifest): unknown => ({
     ...rest,
@@ -112,12 +142,12 @@ interface Instant {
   readonly delayMs: number;
 }
 
-/** Two kills in the course of each version, each some milliseconds after something that was seen of it. */
-function instants(seed: number): Instant[] {
+/** Kills in the course of every version, each some milliseconds after something that was seen of it. */
+function instants({ steps, kills }: Run, seed: number): Instant[] {
   const random = mulberry32(seed);
   const phases = Object.keys(PHASES) as (keyof typeof PHASES)[];
-  return Array.from({ length: KILLS }, (_, kill) => ({
-    version: 1 + Math.floor((kill * STEPS) / KILLS),
+  return Array.from({ length: kills }, (_, kill) => ({
+    version: 1 + Math.floor((kill * steps) / kills),
     phase: phases[Math.floor(random() * phases.length)]!,
     delayMs: Math.floor(random() * 60),
   }));
@@ -132,37 +162,47 @@ async function reached({ version, phase }: Instant): Promise<void> {
   while (isRunning() && !PHASES.settled(version) && !PHASES[phase](version)) await sleep(1);
 }
 
-it('a run that was killed twenty times ends with the weights, the optimizer and the batches of an undisturbed one', async () => {
-  await start().ready;
-  for (let n = 1; n <= STEPS * BATCH; n++) await publish(n);
-  await bench.serves(STEPS);
-  await until(() => bench.manifests().every(isSettled));
-  trainer!.child.kill('SIGKILL');
-  const undisturbed = remains();
-  await bench.stop();
-  await bench.start();
-
-  await start().ready;
-  // Samples come while the trainer is dead, too: what it held before comes back later than what it never had.
-  let published = 0;
-  for (const { version, ...instant } of instants(7)) {
-    const wanted = Math.min(STEPS * BATCH, version * BATCH + 1);
-    for (; published < wanted; published++) await publish(published + 1);
-    if (trainer!.child.killed) start();
-    await reached({ version, ...instant });
-    await sleep(instant.delayMs);
-    trainer!.child.kill('SIGKILL');
-    expect(await trainer!.ended()).toBe('SIGKILL');
-  }
-  await start().ready;
-  await bench.serves(STEPS);
+/** Until every version is settled and the broker has nothing more to bring. */
+async function finished({ steps }: Run): Promise<void> {
+  await bench.serves(steps);
   await until(() => bench.manifests().every(isSettled));
   await until(async () => (await bench.unacknowledged()) === 0);
+}
 
-  const killed = remains();
-  expect(killed.versions).toEqual(undisturbed.versions);
-  for (const [name, bytes] of Object.entries(undisturbed.files))
-    expect([name, Buffer.compare(killed.files[name]!, bytes)]).toEqual([name, 0]);
-  const turns = bench.manifests().flatMap(({ turnIds }) => turnIds);
-  expect(turns).toEqual(Array.from({ length: STEPS * BATCH }, (_, i) => uuid(i + 1)));
-}, 900_000);
+it.each(RUNS)(
+  'weights, optimizer and batches are those of an undisturbed run: $name',
+  async (run) => {
+    const samples = run.steps * BATCH;
+    await start(run).ready;
+    for (let n = 1; n <= samples; n++) await publish(n);
+    await finished(run);
+    trainer!.child.kill('SIGKILL');
+    const undisturbed = remains(run);
+    await bench.stop();
+    await bench.start();
+
+    await start(run).ready;
+    // Samples come while the trainer is dead, too: what it held before comes back later than what it never had.
+    let published = 0;
+    for (const instant of instants(run, 7)) {
+      const wanted = Math.min(samples, instant.version * BATCH + 1);
+      for (; published < wanted; published++) await publish(published + 1);
+      if (trainer!.child.killed) start(run);
+      await reached(instant);
+      await sleep(instant.delayMs);
+      trainer!.child.kill('SIGKILL');
+      expect(await trainer!.ended()).toBe('SIGKILL');
+    }
+    for (; published < samples; published++) await publish(published + 1);
+    await start(run).ready;
+    await finished(run);
+
+    const killed = remains(run);
+    expect(killed.versions).toEqual(undisturbed.versions);
+    for (const [name, bytes] of Object.entries(undisturbed.files))
+      expect([name, Buffer.compare(killed.files[name]!, bytes)]).toEqual([name, 0]);
+    const turns = bench.manifests().flatMap(({ turnIds }) => turnIds);
+    expect(turns).toEqual(Array.from({ length: samples }, (_, i) => uuid(i + 1)));
+  },
+  900_000,
+);

@@ -13,11 +13,10 @@ import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { HindcastError } from '@hindcast/contracts';
 import { readModelConfig, readModelWeights, readPeftAdapter, type HostTensor } from '@hindcast/language-model';
-import { loraTuning, manifest, SEED_MODEL, seedModel, uuid } from './testing/fixtures';
+import { loraTuning, manifest, newManifest, SEED_MODEL, seedModel, uuid } from './testing/fixtures';
 import type { TrainingState } from './core/train-step';
-import type { Tuning } from './core/tuning';
 import type { PolicyFiles } from './version-files';
-import { VersionStore, type NewManifest } from './version-store';
+import { VersionStore } from './version-store';
 
 let shape: PolicyFiles;
 let folder: string;
@@ -35,16 +34,6 @@ async function reopen(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
 }
 
 const record = { v: 1 as const, version: 1, weights: { rl: 1, opd: 1 }, samples: [] };
-const newManifest = (version: number, state: TrainingState, tuning: Tuning = loraTuning()): NewManifest => ({
-  version,
-  parent: version - 1,
-  at: 1,
-  turnIds: [uuid(version)],
-  hyperparameters: { tuning },
-  metrics: {},
-  progress: state.progress,
-});
-
 async function commit(store: VersionStore, version: number): Promise<TrainingState> {
   const state = await store.stateOf(0);
   const first = [...state.weights.keys()][0]!;

@@ -11,7 +11,9 @@ import type { Hyperparameters } from '../core/hyperparameters';
 import type { Manifest } from '../core/manifest';
 import { INITIAL_PROGRESS } from '../core/progress';
 import type { TrainingSample } from '../core/training-sample';
-import type { LoraTuning } from '../core/tuning';
+import type { TrainingState } from '../core/train-step';
+import type { LoraTuning, Tuning } from '../core/tuning';
+import type { NewManifest } from '../version-store';
 
 export const SEED_MODEL = join(__dirname, '../../../../models/seed');
 
@@ -100,6 +102,17 @@ export const manifest = (over: Partial<Manifest> = {}): Manifest => ({
   progress: INITIAL_PROGRESS,
   checksums: {},
   ...over,
+});
+
+/** What is known of a version of one turn before it is committed. */
+export const newManifest = (version: number, state: TrainingState, tuning: Tuning = loraTuning()): NewManifest => ({
+  version,
+  parent: version - 1,
+  at: 1,
+  turnIds: [uuid(version)],
+  hyperparameters: { tuning },
+  metrics: {},
+  progress: state.progress,
 });
 
 /** A version-4 UUID that ends in the number. */
