@@ -45,8 +45,7 @@ function options(): Options {
 
 async function main(): Promise<void> {
   const chosen = options();
-  const llama = chosen.peer ? await findLlama(chosen.llama, chosen.threads) : null;
-  if (chosen.peer && !llama) say('node-llama-cpp is not installed: only this engine is measured. See --llama.');
+  const llama = chosen.peer ? await peerOf(chosen) : null;
   const bar = new SingleBar({ format: '{bar} {value}/{total} {cell}', noTTYOutput: false, stream: process.stderr });
   bar.start(chosen.params.length * chosen.batch.length * chosen.rounds, 0, { cell: '' });
   const cells: Cell[] = [];
@@ -72,6 +71,17 @@ async function main(): Promise<void> {
     },
     chosen,
   );
+}
+
+async function peerOf({ llama, threads }: Options): Promise<Awaited<ReturnType<typeof findLlama>>> {
+  try {
+    const found = await findLlama(llama, threads);
+    if (!found) say('node-llama-cpp is not installed: only this engine is measured. See --llama.');
+    return found;
+  } catch (error) {
+    say(`node-llama-cpp cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }
 
 /** @throws when the engines do not compute the same model */
