@@ -14,7 +14,7 @@ it.each<[SizeName, number]>([
   ['11M', 11e6],
   ['lora-0.6B', 0.6e9],
 ])('%s has about as many weights as its name says', (name, parameters) =>
-  expect(Math.abs(parametersOf(name) / parameters - 1)).toBeLessThan(0.02),
+  expect(Math.abs(parametersOf(name) / parameters - 1)).toBeLessThan(0.03),
 );
 
 it('counts six operations per weight and token where all are trained, and attention', () => {

@@ -1,3 +1,5 @@
+import { sumOfSquares, updateTensor } from './adam-kernel';
+
 /** Parameters, gradients or moments by tensor name; each array is flat, row-major float32. */
 export type NamedArrays = ReadonlyMap<string, Float32Array>;
 
@@ -27,7 +29,7 @@ export function initialAdamState(parameters: NamedArrays): AdamState {
 }
 
 /**
- * One step of Adam with bias correction, in float64 arithmetic on float32 arrays. Nothing is changed in place: a step that is
+ * One step of Adam with bias correction, in float32. Nothing is changed in place: a step that is
  * refused afterwards leaves no trace.
  *
  *   mₜ = β₁ mₜ₋₁ + (1 − β₁) g       vₜ = β₂ vₜ₋₁ + (1 − β₂) g²
@@ -47,70 +49,31 @@ export function adamStep(
   { beta1, beta2, epsilon, weightDecay }: AdamSettings = ADAM,
 ): { parameters: NamedArrays; state: AdamState } {
   const step = state.step + 1;
-  const factors: Factors = {
+  const factors = {
     beta1,
     beta2,
     epsilon,
-    meanFactor: 1 / (1 - beta1 ** step),
+    rate: learningRate / (1 - beta1 ** step),
     squareFactor: 1 / (1 - beta2 ** step),
-    learningRate,
     decay: learningRate * weightDecay,
   };
   const updated = new Map<string, Float32Array>();
   const first = new Map<string, Float32Array>();
   const second = new Map<string, Float32Array>();
   for (const [name, values] of parameters) {
-    const g = sameLength(gradients, name, values);
-    const m = sameLength(state.first, name, values);
-    const v = sameLength(state.second, name, values);
-    const next = {
-      values: new Float32Array(values.length),
-      m: new Float32Array(values.length),
-      v: new Float32Array(values.length),
+    const current = {
+      values,
+      first: sameLength(state.first, name, values),
+      second: sameLength(state.second, name, values),
     };
-    updateInto(next, { values, m, v }, g, factors);
+    const empty = (): Float32Array => new Float32Array(values.length);
+    const next = { values: empty(), first: empty(), second: empty() };
+    updateTensor(next, current, sameLength(gradients, name, values), factors);
     updated.set(name, next.values);
-    first.set(name, next.m);
-    second.set(name, next.v);
+    first.set(name, next.first);
+    second.set(name, next.second);
   }
   return { parameters: updated, state: { step, first, second } };
-}
-
-interface Factors {
-  readonly beta1: number;
-  readonly beta2: number;
-  readonly epsilon: number;
-  /** 1 / (1 − β₁ᵗ). */
-  readonly meanFactor: number;
-  /** 1 / (1 − β₂ᵗ). */
-  readonly squareFactor: number;
-  readonly learningRate: number;
-  /** α λ. */
-  readonly decay: number;
-}
-
-interface Moving {
-  readonly values: Float32Array;
-  readonly m: Float32Array;
-  readonly v: Float32Array;
-}
-
-/** One tensor's part. Every number is read once and written once; quotients by the same number are products with its inverse. */
-function updateInto(next: Moving, { values, m, v }: Moving, g: Float32Array, factors: Factors): void {
-  const { beta1, beta2, epsilon, meanFactor, squareFactor, learningRate, decay } = factors;
-  const { values: nextValues, m: nextM, v: nextV } = next;
-  const fresh1 = 1 - beta1;
-  const fresh2 = 1 - beta2;
-  const rate = learningRate * meanFactor;
-  for (let i = 0; i < values.length; i++) {
-    const gradient = g[i]!;
-    const value = values[i]!;
-    const mean = beta1 * m[i]! + fresh1 * gradient;
-    const square = beta2 * v[i]! + fresh2 * gradient * gradient;
-    nextM[i] = mean;
-    nextV[i] = square;
-    nextValues[i] = value - (rate * mean) / (Math.sqrt(square * squareFactor) + epsilon) - decay * value;
-  }
 }
 
 /** Joint L2 norm of all gradients. */
@@ -118,20 +81,6 @@ export function globalNorm(gradients: NamedArrays): number {
   let sum = 0;
   for (const gradient of gradients.values()) sum += sumOfSquares(gradient);
   return Math.sqrt(sum);
-}
-
-/** In four sums that do not wait for each other; their order is fixed. */
-function sumOfSquares(values: Float32Array): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
-  const whole = values.length - (values.length % 4);
-  for (let i = 0; i < whole; i += 4) {
-    a += values[i]! * values[i]!;
-    b += values[i + 1]! * values[i + 1]!;
-    c += values[i + 2]! * values[i + 2]!;
-    d += values[i + 3]! * values[i + 3]!;
-  }
-  for (let i = whole; i < values.length; i++) a += values[i]! * values[i]!;
-  return a + b + (c + d);
 }
 
 /** Scales the gradients, in place, so that their joint L2 norm is at most `maxNorm`; also the norm before scaling. */

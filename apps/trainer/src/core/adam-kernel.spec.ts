@@ -1,0 +1,77 @@
+import { sumOfSquares, updateTensor, type Moving } from './adam-kernel';
+import { hashedArray } from '../bench/hashed-numbers';
+
+const FACTORS = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, rate: 1e-3, squareFactor: 1.5, decay: 1e-5 };
+
+const moving = (length: number): Moving => ({
+  values: hashedArray(1, length, 1),
+  first: hashedArray(2, length, 1),
+  second: hashedArray(3, length, 1).map(Math.abs),
+});
+
+const blank = (length: number): Moving => ({
+  values: new Float32Array(length),
+  first: new Float32Array(length),
+  second: new Float32Array(length),
+});
+
+// Lengths about the four numbers of a vector and the 8,192 of a chunk.
+const LENGTHS = [0, 1, 3, 4, 5, 8191, 8192, 8193, 20_000];
+
+describe('updateTensor', () => {
+  it.each(LENGTHS)('of %d numbers is the formula, to float32 rounding', (length) => {
+    const current = moving(length);
+    const gradient = hashedArray(4, length, 1);
+    const next = blank(length);
+    updateTensor(next, current, gradient, FACTORS);
+    let worst = 0;
+    for (let i = 0; i < length; i++) {
+      const g = gradient[i]!;
+      const mean = 0.9 * current.first[i]! + 0.1 * g;
+      const square = 0.999 * current.second[i]! + 0.001 * g * g;
+      const value = current.values[i]! * (1 - 1e-5) - (1e-3 * mean) / (Math.sqrt(1.5 * square) + 1e-8);
+      const errors = [next.first[i]! - mean, next.second[i]! - square, next.values[i]! - value];
+      worst = Math.max(worst, ...errors.map(Math.abs));
+    }
+    expect(worst).toBeLessThan(2e-7);
+  });
+
+  it('leaves what it reads as it is, and gives the same bits again', () => {
+    const current = moving(9_000);
+    const gradient = hashedArray(4, 9_000, 1);
+    const [one, two] = [blank(9_000), blank(9_000)];
+    updateTensor(one, current, gradient, FACTORS);
+    updateTensor(two, current, gradient, FACTORS);
+    expect(two).toEqual(one);
+    expect(current).toEqual(moving(9_000));
+  });
+
+  it('hands a NaN on, to that number alone', () => {
+    const gradient = hashedArray(4, 10, 1);
+    gradient[9] = NaN;
+    const next = blank(10);
+    updateTensor(next, moving(10), gradient, FACTORS);
+    expect(Array.from(next.values, Number.isNaN)).toEqual([...new Array<boolean>(9).fill(false), true]);
+  });
+});
+
+describe('sumOfSquares', () => {
+  it.each(LENGTHS)('of %d numbers', (length) => {
+    const values = hashedArray(5, length, 1);
+    const expected = values.reduce((sum, value) => sum + value * value, 0);
+    expect(Math.abs(sumOfSquares(values) - expected)).toBeLessThanOrEqual(1e-10 * (1 + expected));
+  });
+
+  it('counts nothing that stood there before', () => {
+    sumOfSquares(new Float32Array(8_192).fill(1));
+    expect(sumOfSquares(Float32Array.of(2))).toBe(4);
+  });
+
+  it('hands a NaN on', () => {
+    expect(sumOfSquares(Float32Array.of(1, 2, 3, 4, NaN))).toBeNaN();
+  });
+
+  it('reaches what float32 could not hold', () => {
+    expect(sumOfSquares(Float32Array.of(1e30, 1e30))).toBeCloseTo(2 * Math.fround(1e30) ** 2, -50);
+  });
+});
