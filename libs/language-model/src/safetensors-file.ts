@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { ModelFormatError } from './errors';
 import { widenBfloat16, widenFloat16 } from './half';
 import { sizeOf, type HostTensor } from './host-tensor';
@@ -79,9 +79,8 @@ export class SafetensorsFile {
 
 async function openFile(path: string): Promise<FileHandle> {
   try {
-    const file = await open(path, 'r');
-    if ((await file.stat()).isFile()) return file;
-    await file.close();
+    // Asked before it is opened: a pipe would keep `open` waiting for a writer.
+    if ((await stat(path)).isFile()) return await open(path, 'r');
   } catch (cause) {
     throw new ModelFormatError(path, cause instanceof Error ? cause.message : 'cannot be opened', { cause });
   }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -166,14 +167,15 @@ describe('safetensors', () => {
     await expect(readSafetensors(target)).rejects.toThrow(error);
   });
 
-  it('refuses a header that is not UTF-8, a file that is not there, and a folder', async () => {
+  it('refuses a header that is not UTF-8, a file that is not there, a folder and a pipe', async () => {
     const json = Buffer.from('{"?":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}');
     json[2] = 0xff;
     const prefix = Buffer.alloc(8);
     prefix.writeBigUInt64LE(BigInt(json.length));
     await writeFile(path(), Buffer.concat([prefix, json, Buffer.alloc(4)]));
     await expect(readSafetensors(path())).rejects.toThrow('not JSON in UTF-8');
-    for (const missing of [join(folder(), 'nowhere.safetensors'), folder()])
+    execFileSync('mkfifo', [join(folder(), 'pipe')]);
+    for (const missing of [join(folder(), 'nowhere.safetensors'), folder(), join(folder(), 'pipe')])
       await expect(readSafetensors(missing)).rejects.toThrow(ModelFormatError);
   });
 

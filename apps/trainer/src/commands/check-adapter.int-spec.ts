@@ -68,7 +68,7 @@ describe('check:adapter', () => {
   });
 });
 
-const python = process.env['HINDCAST_PYTHON'] ?? 'python3';
+const python = process.env['HINDCAST_PYTHON'] || 'python3';
 const missing = whyNoPeft(python);
 (missing === null ? describe : describe.skip)(
   'with transformers and peft (skipped without HINDCAST_PYTHON, or a python3, that has torch, transformers and peft)',

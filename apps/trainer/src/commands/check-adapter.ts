@@ -209,7 +209,7 @@ export async function runCheckAdapter(args: readonly string[], { print, say }: O
     command.parse([...args], { from: 'user' });
     const { json, ...options } = command.opts<Omit<CheckAdapterOptions, 'adapter' | 'python'> & { json?: boolean }>();
     // eslint-disable-next-line no-restricted-properties -- a tool's own variable, read where the tool is
-    const python = process.env['HINDCAST_PYTHON'] ?? 'python3';
+    const python = process.env['HINDCAST_PYTHON'] || 'python3';
     const report = await checkAdapter({ ...options, adapter: command.args[0]!, python }, say);
     if (json) print(JSON.stringify(report));
     else printReport(report, print);
