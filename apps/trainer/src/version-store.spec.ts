@@ -247,7 +247,7 @@ describe('VersionStore', () => {
     expect([count('manifest.json'), count('step.json')]).toEqual([100, 100]);
     expect([count('adapter_model.safetensors'), count('optimizer.safetensors')]).toEqual([3, 3]);
     expect(readdirSync(folder)).toHaveLength(101);
-  });
+  }, 120_000);
 });
 
 describe('damage', () => {
