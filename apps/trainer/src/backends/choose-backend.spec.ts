@@ -22,4 +22,28 @@ describe('chooseBackend', () => {
     expect(unavailable['tfjs-node-gpu']).toMatch(/native|module|tfjs/i);
     await backend.dispose();
   });
+
+  it.each(['tfjs-node', 'tfjs-node-gpu'] as const)(
+    '%s that is not built is refused with the command that builds it',
+    async (name) => {
+      await expect(chooseBackend(name, 1, { bindingDir: '/nowhere' })).rejects.toMatchObject({
+        code: 'config-invalid',
+        message: expect.stringMatching(
+          new RegExp(`^BACKEND=${name} does not load: .*npm run tfjs-node:build`),
+        ) as string,
+      });
+    },
+  );
+
+  it('two backends in one process keep to their own', async () => {
+    const wasm = (await chooseBackend('wasm', 1)).backend;
+    const cpu = (await chooseBackend('cpu', 1)).backend;
+    const used: string[] = [];
+    const [onWasm, onCpu] = [wasm, cpu].map((backend) =>
+      backend.compile('which', ({ x }) => (used.push(tf.getBackend()), { y: tf.add(x!, 1) }), {}),
+    ) as [ReturnType<typeof wasm.compile>, ReturnType<typeof wasm.compile>];
+    for (const run of [onWasm, onCpu, onWasm]) expect([...(await run(inputs))['y']!.data]).toEqual([2, 3]);
+    expect(used).toEqual(['wasm', 'cpu', 'wasm']);
+    await Promise.all([wasm.dispose(), cpu.dispose()]);
+  });
 });
