@@ -27,7 +27,8 @@ const store = {
 /** A version with its weights on disk. */
 function write(version: number, state: Manifest['state'] = 'published'): void {
   mkdirSync(folderOf(version), { recursive: true });
-  writeFileSync(join(folderOf(version), 'model.safetensors'), '');
+  for (const name of ['model.safetensors', 'adapter_model.safetensors'])
+    writeFileSync(join(folderOf(version), name), '');
   versions = [...versions.filter((other) => other.version !== version), manifest({ version, state })];
 }
 
@@ -37,12 +38,12 @@ async function startEngine(kind: FakeKind): Promise<FakeEngine> {
   return engine;
 }
 
-function publisherTo(kind: FakeKind, timeoutMs = 5_000): EnginePublisher {
+function publisherTo(kind: FakeKind, tuning: 'lora' | 'full' = 'full', timeoutMs = 5_000): EnginePublisher {
   const dialect = kind === 'sglang' ? 'sglang' : 'vllm';
   const clients = engines.map(
     ({ baseUrl }) => new EngineClient({ baseUrl, dialect, apiKey: 'key', timeoutMs, updateTimeoutMs: timeoutMs }),
   );
-  return new EnginePublisher(clients, store, 'full');
+  return new EnginePublisher(clients, store, tuning);
 }
 const versionOf = (engine: FakeEngine): number | null => labelledVersion(engine.weights.label);
 const sample = (publisher: EnginePublisher, version: number) =>
@@ -177,6 +178,27 @@ describe.each(['vllm', 'sglang'] as const)('one set of weights: %s', (kind) => {
     expect(versionOf(engine)).toBe(0);
   });
 });
+
+it.each(['vllm', 'sglang'] as const)(
+  'D31, D33, D34 adapters in several engines, %s: each once, the newest three kept, a dead engine stops no other',
+  async (kind) => {
+    const [first, dead] = [await startEngine(kind), await startEngine(kind)];
+    const publisher = publisherTo(kind, 'lora');
+    await publisher.load(1);
+    for (const version of [2, 3, 4]) write(version);
+    await dead.die();
+    const states = await publisher.reconcile(null);
+    expect(states.map(({ versions: held }) => held)).toEqual([[4, 3, 2], null]);
+    expect([...first.adapters.keys()].sort()).toEqual([2, 3, 4].map(adapterName));
+    await dead.start();
+    await publisher.reconcile(null);
+    await publisher.reconcile(null);
+    expect([...dead.adapters.keys()].sort()).toEqual([2, 3, 4].map(adapterName));
+    expect(first.loads).toEqual([1, 4, 3, 2].map(adapterName));
+    expect(first.loads.length).toBe(new Set(first.loads).size);
+    expect(publisher.modelName(4)).toBe('hindcast-v000004');
+  },
+);
 
 it('weights by name: loaded beside those that serve, unloaded when they are old', async () => {
   const engine = await startEngine('named');
