@@ -191,7 +191,7 @@ export async function runCheckAdapter(args: readonly string[], { print, say }: O
         'Loads a PEFT adapter with the real peft over the model in transformers and compares its log-probs with those of',
         'the trainer and of the embedded engine. Needs a Python with torch, transformers and peft (HINDCAST_PYTHON, else',
         'python3): pip install -r tools/reference/requirements.txt.',
-      ].join('\n'),
+      ].join(' '),
     )
     .argument('<adapter>', 'folder of the adapter, such as a version of POLICY_DIR')
     .option('--model <folder>', 'folder of the base model', 'models/seed')
