@@ -114,6 +114,16 @@ describe('a rollback', () => {
     expect(states()).toEqual(['published', 'published']);
   });
 
+  it('that cannot be read is thrown away, and the trainer starts', async () => {
+    await start();
+    await trainTo(1);
+    await stop();
+    writeFileSync(join(bench.policyDir, 'rollback.json'), '{"v');
+    await start();
+    await trainTo(2);
+    expect(existsSync(join(bench.policyDir, 'rollback.json'))).toBe(false);
+  });
+
   it('to a damaged version is refused by the trainer, and unanswered without a yes', async () => {
     await start();
     await trainTo(2);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HindcastError } from '@hindcast/contracts';
 import type { Log, WorkerSlots } from '@hindcast/platform';
 import { earlierVersions, unpublished } from './core/manifest';
 import { settingsToGoOn } from './core/tuning-match';
@@ -13,6 +14,7 @@ import {
 import type { VersionStore } from './version-store';
 
 const LOOK_MS = 500;
+const RETRY_MS = 2_000;
 
 export interface RollbacksParts {
   readonly store: VersionStore;
@@ -29,19 +31,28 @@ export class Rollbacks {
   /** Looks for requests until the service stops. */
   async watch(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await this.takeUp().catch((error: unknown) => this.parts.log.error('rollback.failed', { error }));
-      await sleep(LOOK_MS, undefined, { signal });
+      const isSettled = await this.takeUp().catch((error: unknown) => {
+        this.parts.log.error('rollback.failed', { error });
+        return false;
+      });
+      await sleep(isSettled ? LOOK_MS : RETRY_MS, undefined, { signal });
     }
   }
 
-  /** Does what the request says, if there is one. What fails for reasons outside stays asked for. */
-  async takeUp(): Promise<void> {
+  /**
+   * Does what the request says, if there is one.
+   *
+   * @returns whether nothing is left to do; what fails for reasons outside stays asked for
+   */
+  async takeUp(): Promise<boolean> {
     const { folder } = this.parts.store;
-    const request = await readRollbackRequest(folder);
-    if (!request) return;
+    const request = await this.request();
+    if (!request) return true;
     const told = await this.done(request);
     await writeRollbackOutcome(folder, { v: 1, id: request.id, version: request.version, ...told, at: Date.now() });
-    if (told.state !== 'failed') await removeRollbackRequest(folder);
+    if (told.state === 'failed') return false;
+    await removeRollbackRequest(folder);
+    return true;
   }
 
   /**
@@ -62,6 +73,19 @@ export class Rollbacks {
     const target = await this.newestSound();
     log.error('alarm.policy-damaged', { version: served, damage, goesOnFrom: target });
     await this.rollBack(target, `rolled back to version ${target}, damaged: ${damage}`);
+  }
+
+  /** A request that cannot be read says nothing, and is not to keep the trainer from its work. */
+  private async request(): Promise<RollbackRequest | null> {
+    const { store, log } = this.parts;
+    try {
+      return await readRollbackRequest(store.folder);
+    } catch (error) {
+      if (!(error instanceof HindcastError)) throw error;
+      log.error('rollback.unreadable', { error });
+      await removeRollbackRequest(store.folder);
+      return null;
+    }
   }
 
   private async done({ version, reason }: RollbackRequest): Promise<Pick<RollbackOutcome, 'state' | 'message'>> {
