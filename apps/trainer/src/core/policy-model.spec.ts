@@ -192,6 +192,17 @@ describe('top-K distillation', () => {
   });
 });
 
+it('micro-batches add up to the gradient, the loss and the log-probs of the whole batch', async () => {
+  const hyper = full({ loss: everything });
+  const { weights } = tinyState(hyper);
+  const whole = await tinyModel(wasm, hyper).gradients(samples, withTopK, weights);
+  const cut = await tinyModel(wasm, { ...hyper, tokenBudget: 64 }).gradients(samples, withTopK, weights);
+  for (const [name, gradient] of whole.gradients)
+    cut.gradients.get(name)!.forEach((g, i) => expect(Math.abs(g - gradient[i]!)).toBeLessThan(2e-7));
+  for (const [name, value] of Object.entries(whole.scalars)) expect(cut.scalars[name]).toBeCloseTo(value, 6);
+  expect(cut.logProbs).toEqual(whole.logProbs);
+});
+
 it('without its regularisers is the surrogate alone, though their numbers are there', async () => {
   const hyper = lora({ loss: everything });
   const { weights } = tinyState(hyper);

@@ -56,7 +56,7 @@ function evaluate(
     const logProbs = padded(samples.map((sample) => sample.logProbs));
     const { rows } = combinedLoss(inputs(logProbs), lossSettings);
     const gradient = tf.grad((x) => combinedLoss(inputs(x as tf.Tensor2D), lossSettings).loss)(logProbs);
-    const total = (row: tf.Tensor1D): number => row.dataSync().reduce((sum, x) => sum + x, 0);
+    const total = (row: tf.Tensor1D): number => Array.from(row.dataSync()).reduce((sum, x) => sum + x, 0);
     return {
       loss: total(rows.loss),
       rowLoss: Array.from(rows.loss.dataSync()),
