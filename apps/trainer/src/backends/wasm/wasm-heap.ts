@@ -33,6 +33,7 @@ interface Internals {
 }
 
 const FLOAT_BYTES = 4;
+const ADDRESS_SPACE = 2 ** 32;
 const heaps = new WeakMap<BackendWasm, WasmHeap>();
 
 /** Memory of the wasm backend: tensors of other kernels, views into them, and room of its own. Offsets in bytes. */
@@ -55,14 +56,15 @@ export class WasmHeap {
       'number',
       'number',
     ]);
-    // malloc answers 0 where nothing is left, and the backend would write its tensor there.
+    // malloc answers 0 where nothing is left, and takes a size modulo 4 GiB; the backend would write its tensor there.
     const malloc = wasm._malloc.bind(wasm);
     wasm._malloc = (bytes) => {
-      const offset = malloc(bytes);
+      const offset = bytes < ADDRESS_SPACE ? malloc(bytes) : 0;
       if (offset !== 0 || bytes === 0) return offset;
+      const advice = 'lower TOKEN_BUDGET or take BACKEND=onnx';
       throw new HindcastError(
-        'dependency-unavailable',
-        `WebAssembly has no room for ${bytes} bytes; its limit is 4 GiB`,
+        'config-invalid',
+        `WebAssembly has no room for ${bytes} more bytes, its limit is 4 GiB: ${advice}`,
       );
     };
   }

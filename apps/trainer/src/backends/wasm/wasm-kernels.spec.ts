@@ -208,6 +208,16 @@ describe('the kernels of our own on wasm', () => {
     expect(tf.memory()).toMatchObject({ numTensors: before.numTensors, numDataBuffers: before.numDataBuffers });
   });
 
+  it.each([
+    { rows: 2 ** 15, why: 'malloc would take 4 GiB for none' },
+    { rows: 2 ** 15 - 1, why: 'malloc has no 4 GiB' },
+  ])('what does not fit into 4 GiB is an error that says so: $why', ({ rows }) => {
+    const { numTensors } = tf.memory();
+    expect(() => tf.tidy(() => tf.tile(tf.ones([1, 2 ** 15]), [rows, 1]))).toThrow(/limit is 4 GiB/);
+    expect(tf.memory().numTensors).toBe(numTensors);
+    tf.tidy(() => expect([...tf.add(tf.ones([2]), 1).dataSync()]).toEqual([2, 2]));
+  });
+
   it("the backend's own kernels come back, for comparison", () => {
     const ours = tf.getKernel('BatchMatMul', 'wasm');
     uninstallWasmKernels();
