@@ -1,4 +1,4 @@
-import { sumOfSquares, updateTensor, type Moving } from './adam-kernel';
+import { scaleTensor, sumOfSquares, updateTensor, type Moving } from './adam-kernel';
 import { hashedArray } from '../bench/hashed-numbers';
 
 const FACTORS = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, rate: 1e-3, squareFactor: 1.5, decay: 1e-5 };
@@ -73,5 +73,14 @@ describe('sumOfSquares', () => {
 
   it('reaches what float32 could not hold', () => {
     expect(sumOfSquares(Float32Array.of(1e30, 1e30))).toBeCloseTo(2 * Math.fround(1e30) ** 2, -50);
+  });
+});
+
+describe('scaleTensor', () => {
+  it.each(LENGTHS)('multiplies %d numbers in place', (length) => {
+    const values = hashedArray(6, length, 1);
+    const expected = values.map((value) => value * 0.25);
+    scaleTensor(values, 0.25);
+    expect(values).toEqual(expected);
   });
 });

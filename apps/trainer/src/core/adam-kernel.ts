@@ -37,6 +37,7 @@ interface Kernel {
   readonly memory: { readonly buffer: ArrayBuffer };
   update(bytes: number, ...factors: number[]): void;
   sumOfSquares(bytes: number): number;
+  scale(bytes: number, factor: number): void;
 }
 
 const leb = (value: number): Code => (value < 128 ? [value] : [(value & 127) | 128, ...leb(value >>> 7)]);
@@ -139,6 +140,9 @@ function sumBody(): Code {
   ];
 }
 
+/** Parameters: bytes, factor. */
+const scaleBody = (): Code => eachFour(store(VALUES, mul(load(VALUES), splat(1))));
+
 function moduleBytes(): Uint8Array<ArrayBuffer> {
   const [i32, f32, f64, v128] = [0x7f, 0x7d, 0x7c, 0x7b] as const;
   const list = (items: readonly Code[]): Code => [...leb(items.length), ...items.flat()];
@@ -160,11 +164,19 @@ function moduleBytes(): Uint8Array<ArrayBuffer> {
   };
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list([type([i32, ...new Array<number>(8).fill(f32)], []), type([i32], [f64])])),
-    ...section(3, list([[0], [1]])),
+    ...section(1, list([type([i32, ...new Array<number>(8).fill(f32)], []), type([i32], [f64]), type([i32, f32], [])])),
+    ...section(3, list([[0], [1], [2]])),
     ...section(5, list([[0, Math.ceil((4 * 4 * CHUNK) / PAGE)]])),
-    ...section(7, list([exported('memory', 2, 0), exported('update', 0, 0), exported('sumOfSquares', 0, 1)])),
-    ...section(10, list([code(2, updateBody()), code(4, sumBody())])),
+    ...section(
+      7,
+      list([
+        exported('memory', 2, 0),
+        exported('update', 0, 0),
+        exported('sumOfSquares', 0, 1),
+        exported('scale', 0, 2),
+      ]),
+    ),
+    ...section(10, list([code(2, updateBody()), code(4, sumBody()), code(0, scaleBody())])),
   ]);
 }
 
@@ -212,4 +224,16 @@ export function sumOfSquares(values: Float32Array): number {
     sum += run.sumOfSquares(paddedBytes(to - from));
   }
   return sum;
+}
+
+/** Multiplies every number by a factor, in place, in float32. */
+export function scaleTensor(values: Float32Array, factor: number): void {
+  const { run, arrays } = loaded();
+  const chunk = arrays[VALUES]!;
+  for (let from = 0; from < values.length; from += CHUNK) {
+    const to = Math.min(values.length, from + CHUNK);
+    chunk.set(values.subarray(from, to));
+    run.scale(paddedBytes(to - from), factor);
+    values.set(chunk.subarray(0, to - from), from);
+  }
 }

@@ -1,4 +1,4 @@
-import { sumOfSquares, updateTensor } from './adam-kernel';
+import { scaleTensor, sumOfSquares, updateTensor } from './adam-kernel';
 
 /** Parameters, gradients or moments by tensor name; each array is flat, row-major float32. */
 export type NamedArrays = ReadonlyMap<string, Float32Array>;
@@ -88,7 +88,7 @@ export function clipByGlobalNorm(gradients: NamedArrays, maxNorm: number): { gra
   const norm = globalNorm(gradients);
   if (!(norm > maxNorm)) return { gradients, norm };
   const scale = maxNorm / norm;
-  for (const gradient of gradients.values()) for (let i = 0; i < gradient.length; i++) gradient[i]! *= scale;
+  for (const gradient of gradients.values()) scaleTensor(gradient, scale);
   return { gradients, norm };
 }
 
