@@ -28,7 +28,7 @@ describe('a demo that trains every weight', () => {
         CANARY_MAX_WAIT_SECONDS: '2',
       },
     });
-    await runDemo(stack, { sessions: 4, persona: 'student', feedback: 'mixed', method: 'combine', seed: 1 }, 300_000);
+    await runDemo(stack, { sessions: 5, persona: 'student', feedback: 'mixed', method: 'combine', seed: 1 }, 300_000);
     const client = new OpenAI({ baseURL: `${stack.gatewayUrl}/v1`, apiKey: 'none' });
     names = (await client.models.list()).data.map(({ id }) => id);
   });
