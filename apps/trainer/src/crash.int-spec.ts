@@ -83,7 +83,8 @@ describe('kill -9', () => {
   });
 
   it('leaves the batches as they are, although what the dead trainer held comes later than what it never had', async () => {
-    const settings = { BATCH_MAX_WAIT_SECONDS: '1000000' };
+    // Longer than a start takes.
+    const settings = { BATCH_MAX_WAIT_SECONDS: '1000000', TEST_ACK_WAIT_MS: '20000' };
     const first = start(settings);
     await first.ready;
     const turnIds = [await bench.publish(), await bench.publish(), await bench.publish()];
