@@ -84,6 +84,10 @@ describe('the configuration', () => {
   it.each([
     { env: { BATCH_SIZE: '2', BATCH_MIN: '3' }, mistake: /BATCH_MIN: is larger than BATCH_SIZE/ },
     { env: { LR_SCHEDULE: 'linear' }, mistake: /LR_TOTAL_STEPS: is needed by LR_SCHEDULE=linear and cosine/ },
+    {
+      env: { LORA_RANK_STABILISED: '1', POLICY_DIALECT: 'sglang' },
+      mistake: /LORA_RANK_STABILISED: cannot be served by SGLang/,
+    },
     { env: { KL_TYPE: 'k4', BACKEND: 'torch' }, mistake: /BACKEND[\s\S]*KL_TYPE/ },
     { env: { POLICY_BASE_URL: 'http://a/v1,not a url' }, mistake: /POLICY_BASE_URL/ },
   ])('refuses $env', ({ env, mistake }) => {

@@ -141,6 +141,11 @@ export const TrainerConfig = Variables.transform((env) => ({
   .refine((env) => env.LR_SCHEDULE === 'constant' || env.LR_TOTAL_STEPS !== undefined, {
     path: ['LR_TOTAL_STEPS'],
     error: 'is needed by LR_SCHEDULE=linear and cosine',
+  })
+  .refine((env) => !(env.LORA_RANK_STABILISED && env.TUNING === 'lora' && env.POLICY_DIALECT === 'sglang'), {
+    path: ['LORA_RANK_STABILISED'],
+    // SGLang passes over `use_rslora` of an adapter's configuration.
+    error: 'cannot be served by SGLang, which scales every adapter by α / r; raise LORA_ALPHA by √r instead',
   });
 export type TrainerConfig = Readonly<z.infer<typeof TrainerConfig>>;
 
