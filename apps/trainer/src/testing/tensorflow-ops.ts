@@ -29,6 +29,14 @@ export const TENSORFLOW_OPS: Readonly<Record<string, TensorFlowOp>> = {
   }),
   LogicalAnd: { attributes: {}, run: ([a, b]) => kernel('LogicalAnd', { a, b }) },
   LogicalNot: { attributes: {}, run: ([x]) => kernel('LogicalNot', { x }) },
+  AddN: {
+    attributes: { N: 'int', T: 'type' },
+    typeOf: { T: 0 },
+    run: (inputs, { N }) => {
+      if (inputs.length !== N) throw new Error(`AddN of ${inputs.length} inputs, N ${String(N)}`);
+      return kernel('AddN', Object.fromEntries(inputs.map((input, i) => [`${i}`, input])));
+    },
+  },
   BatchMatMulV2: {
     attributes: { T: 'type', adj_x: 'bool', adj_y: 'bool', grad_x: 'bool', grad_y: 'bool' },
     typeOf: { T: 0 },
@@ -78,6 +86,15 @@ export const TENSORFLOW_OPS: Readonly<Record<string, TensorFlowOp>> = {
         { depth: depth!.values[0]!, onValue: on!.values[0]!, offValue: off!.values[0]!, dtype: on!.dtype },
       ),
   },
+  PadV2: {
+    attributes: { T: 'type', Tpaddings: 'type' },
+    typeOf: { T: 0, Tpaddings: 1 },
+    run: ([x, paddings, constant]) => {
+      const pairs = x!.shape.map((_, d) => [...paddings!.values.slice(2 * d, 2 * d + 2)]);
+      const attrs = { paddings: pairs, constantValue: constant!.values[0]! };
+      return kernel('PadV2', { x }, attrs as unknown as NamedAttrMap);
+    },
+  },
   Reshape: {
     attributes: { T: 'type', Tshape: 'type' },
     typeOf: { T: 0, Tshape: 1 },
@@ -85,6 +102,11 @@ export const TENSORFLOW_OPS: Readonly<Record<string, TensorFlowOp>> = {
   },
   Select: { attributes: { T: 'type' }, typeOf: { T: 1 }, run: select },
   SelectV2: { attributes: { T: 'type' }, typeOf: { T: 1 }, run: select },
+  Slice: {
+    attributes: { T: 'type', Index: 'type' },
+    typeOf: { T: 0, Index: 1 },
+    run: ([x, begin, size]) => kernel('Slice', { x }, { begin: [...begin!.values], size: [...size!.values] }),
+  },
   Softmax: {
     attributes: { T: 'type' },
     typeOf: { T: 0 },
@@ -156,7 +178,7 @@ function kernel(
       return [key, backend.makeTensorInfo([...shape], dtype, values)];
     }),
   );
-  const passed = name === 'Concat' ? Object.values(named) : named;
+  const passed = name === 'Concat' || name === 'AddN' ? Object.values(named) : named;
   const result = tf.getKernel(name, 'cpu')!.kernelFunc({ inputs: passed as typeof named, backend, attrs });
   const outputs = (Array.isArray(result) ? result : [result]) as TensorInfo[];
   const plain = outputs.map(({ dataId, shape, dtype }) => ({
