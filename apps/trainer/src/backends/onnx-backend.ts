@@ -21,7 +21,7 @@ export class OnnxBackend implements ComputeBackend {
   ) {}
 
   compile(name: string, fn: TensorFunction, fixed: HostTensors): Computation {
-    const compiled = new this.Compiled(fn, { ...this.options, name });
+    const compiled = new this.Compiled(fn, { ...this.options, name, spinning: true });
     this.compiled.push(compiled);
     return async (inputs) => {
       const outputs = await compiled.run({ ...fixed, ...inputs });
