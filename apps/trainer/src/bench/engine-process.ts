@@ -17,7 +17,7 @@ export class EngineProcess {
     private readonly answers: AsyncIterator<string>,
   ) {}
 
-  /** The trainer's own step. */
+  /** The trainer's own step, or the matrix products of one. */
   static async hindcast(order: StepOrder): Promise<EngineProcess> {
     return await EngineProcess.start(process.execPath, [join(__dirname, 'step-process.js')], order);
   }
@@ -47,7 +47,7 @@ export class EngineProcess {
     return (await this.ask('step')) as StepAnswer;
   }
 
-  /** Milliseconds that the step's matrix products take by themselves. Only the trainer's own process knows. */
+  /** Milliseconds that the step's matrix products take by themselves, in a process that was ordered for them. */
   async matmulMs(): Promise<number> {
     return ((await this.ask('matmul')) as { ms: number }).ms;
   }

@@ -67,7 +67,9 @@ async function main(): Promise<void> {
 /** One size: a first step of each engine, whose results must agree, then rounds in turn. */
 async function measure(size: Size, peer: Peer | null, chosen: Options, tick: () => void): Promise<Measured> {
   const { threads, layers } = chosen;
-  const hindcast = await EngineProcess.hindcast({ size: size.name, threads, ...(layers && { layers }) });
+  const order = { size: size.name, threads, ...(layers && { layers }) };
+  const hindcast = await EngineProcess.hindcast(order);
+  const products = await EngineProcess.hindcast({ ...order, matmulOnly: true });
   const pytorch = peer && (await EngineProcess.torch(peer, size, benchHyperparameters(size), threads));
   try {
     const first = await hindcast.step();
@@ -81,13 +83,12 @@ async function measure(size: Size, peer: Peer | null, chosen: Options, tick: () 
     for (let round = 0; round < chosen.rounds; round++) {
       rounds.hindcast.push(await steps(hindcast, size));
       if (pytorch) rounds.pytorch.push(await steps(pytorch, size));
-      rounds.matmulMs.push(await hindcast.matmulMs());
+      rounds.matmulMs.push(await products.matmulMs());
       tick();
     }
     return { size: size.name, tokens: size.samples * size.length, ...rounds };
   } finally {
-    await hindcast.end();
-    await pytorch?.end();
+    for (const engine of [hindcast, products, pytorch]) await engine?.end();
   }
 }
 

@@ -13,13 +13,15 @@ export async function matmulTime(products: readonly Product[], threads: number):
   return { ms };
 }
 
-async function timeOf({ rows, inner, columns }: Product, threads: number): Promise<number> {
+async function timeOf({ batch, rows, inner, columns }: Product, threads: number): Promise<number> {
   const { OnnxGraph } = await import('@hindcast/tfjs-onnx');
   const { InferenceSession, Tensor } = await import('onnxruntime-node');
-  const ones = (dims: [number, number]) => new Tensor('float32', new Float32Array(dims[0] * dims[1]).fill(1), dims);
+  const ones = (dims: readonly [number, number, number]) =>
+    new Tensor('float32', new Float32Array(dims[0] * dims[1] * dims[2]).fill(1), batch === 1 ? dims.slice(1) : dims);
+  const [left, right] = [ones([batch, rows, inner]), ones([batch, inner, columns])];
   const graph = new OnnxGraph();
-  const a = graph.input('a', 'float32', [rows, inner]);
-  const b = graph.input('b', 'float32', [inner, columns]);
+  const a = graph.input('a', 'float32', left.dims);
+  const b = graph.input('b', 'float32', right.dims);
   // A sum over the result is next to nothing beside it, and spares the copy of an output.
   const product = graph.op('MatMul', [a, b]);
   graph.output('y', graph.op('ReduceMax', [product], { keepdims: 0 }), 'float32', []);
@@ -28,11 +30,10 @@ async function timeOf({ rows, inner, columns }: Product, threads: number): Promi
     interOpNumThreads: 1,
     intraOpNumThreads: threads,
   });
-  const feeds = { a: ones([rows, inner]), b: ones([inner, columns]) };
   let least = Infinity;
   for (let i = 0; i < TRIES; i++) {
     const started = performance.now();
-    await session.run(feeds);
+    await session.run({ a: left, b: right });
     least = Math.min(least, performance.now() - started);
   }
   await session.release();

@@ -84,9 +84,10 @@ export function sizeOf(name: SizeName, layers?: number): Size {
   return { name, ...size, config: { ...size.config, layers: layers ?? size.config.layers } };
 }
 
-/** Largest product of a step, and how often it is made. */
+/** A matrix product of a step, and how often it is made. */
 export interface Product {
-  /** `[rows, inner] · [inner, columns]`. */
+  /** So many at once of `[rows, inner] · [inner, columns]`. */
+  readonly batch: number;
   readonly rows: number;
   readonly inner: number;
   readonly columns: number;
@@ -103,28 +104,32 @@ export function productsOf({ config, samples, length, rank }: Size): Product[] {
   for (const [name, shape] of weightShapes(config)) {
     if (shape.length !== 2 || (name === 'model.embed_tokens.weight' && !config.tieWordEmbeddings)) continue;
     const [out, into] = shape as [number, number];
-    products.push({ rows, inner: into, columns: out, count: 1 }, { rows, inner: out, columns: into, count: 1 });
-    if (rank === null) products.push({ rows: out, inner: rows, columns: into, count: 1 });
+    products.push(
+      { batch: 1, rows, inner: into, columns: out, count: 1 },
+      { batch: 1, rows, inner: out, columns: into, count: 1 },
+    );
+    if (rank === null) products.push({ batch: 1, rows: out, inner: rows, columns: into, count: 1 });
     else if (loraModules.some((module) => name.endsWith(`${module}.weight`))) {
-      products.push({ rows, inner: into, columns: rank, count: 3 }, { rows, inner: rank, columns: out, count: 3 });
+      products.push(
+        { batch: 1, rows, inner: into, columns: rank, count: 3 },
+        { batch: 1, rows, inner: rank, columns: out, count: 3 },
+      );
     }
   }
-  const { layers, heads, headDim } = config;
-  const count = 3 * layers * samples * heads;
-  products.push(
-    { rows: length, inner: headDim, columns: length, count },
-    { rows: length, inner: length, columns: headDim, count },
-  );
+  const { layers, heads, kvHeads, headDim } = config;
+  // Query heads that share a key head are rows of one product.
+  const attention = { batch: samples * kvHeads, rows: (heads / kvHeads) * length, count: 3 * layers };
+  products.push({ ...attention, inner: headDim, columns: length }, { ...attention, inner: length, columns: headDim });
   return merged(products);
 }
 
 export const flopsOf = (products: readonly Product[]): number =>
-  products.reduce((sum, { rows, inner, columns, count }) => sum + 2 * rows * inner * columns * count, 0);
+  products.reduce((sum, { batch, rows, inner, columns, count }) => sum + 2 * batch * rows * inner * columns * count, 0);
 
 function merged(products: readonly Product[]): Product[] {
   const bySize = new Map<string, Product>();
   for (const product of products) {
-    const key = `${product.rows}·${product.inner}·${product.columns}`;
+    const key = `${product.batch}·${product.rows}·${product.inner}·${product.columns}`;
     bySize.set(key, { ...product, count: product.count + (bySize.get(key)?.count ?? 0) });
   }
   return [...bySize.values()];

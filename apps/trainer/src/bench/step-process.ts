@@ -17,6 +17,8 @@ export interface StepOrder {
   readonly size: SizeName;
   readonly layers?: number;
   readonly threads: number;
+  /** Only to time the step's matrix products: no model is built. */
+  readonly matmulOnly?: boolean;
 }
 
 /** A step that was taken. */
@@ -49,11 +51,11 @@ async function main(): Promise<void> {
   const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
   const order = JSON.parse(String((await lines.next()).value)) as StepOrder;
   const size = sizeOf(order.size, order.layers);
-  const step = await stepper(size, order.threads);
+  const step = order.matmulOnly
+    ? () => matmulTime(productsOf(size), order.threads)
+    : await stepper(size, order.threads).then((take) => () => timed(take));
   say({ ready: true });
-  for (let line = await lines.next(); !line.done; line = await lines.next()) {
-    say(line.value === 'matmul' ? await matmulTime(productsOf(size), order.threads) : await timed(step));
-  }
+  for (let line = await lines.next(); !line.done; line = await lines.next()) say(await step());
   process.exit(0);
 }
 
