@@ -1,4 +1,7 @@
+import { contracts } from '@hindcast/contracts';
 import type { RunningService } from '@hindcast/platform';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { until } from '../../../libs/platform/src/testing/until';
 import { startTrainer } from './service';
 import { Bench } from './testing/bench';
@@ -83,6 +86,19 @@ it('without a single turn by the deadline it is promoted: nothing speaks against
   await start({ CANARY_MAX_WAIT_SECONDS: '0.3' });
   await batch();
   await bench.serves(1);
+});
+
+it('a message that is no judgement does not keep the trial from its end', async () => {
+  await start();
+  await batch();
+  await onTrial(1);
+  const connection = await connect({ servers: bench.nats.url });
+  for (const text of ['no JSON', '', 'null', '{"v":1}'])
+    await jetstream(connection).publish(contracts.turnUnhinted.subject, text);
+  await connection.close();
+  await judge(bench.nats.url, 0, [1, 1, 1]);
+  await judge(bench.nats.url, 1, [-1, -1, -1]);
+  await until(() => bench.manifests()[0]?.state === 'rolled-back');
 });
 
 it('a trainer that restarts goes on with the trial where it was, without a second examination', async () => {

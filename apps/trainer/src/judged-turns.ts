@@ -1,6 +1,6 @@
 import { contracts, messageSchema } from '@hindcast/contracts';
 import { Nats } from '@hindcast/platform';
-import { DeliverPolicy, jetstream, type Consumer } from '@nats-io/jetstream';
+import { DeliverPolicy, jetstream, type Consumer, type JsMsg } from '@nats-io/jetstream';
 import type { JudgedTurn } from './core/canary';
 
 const JUDGEMENTS = ['turnHinted', 'turnUnhinted'] as const;
@@ -60,10 +60,19 @@ export class JudgedTurns {
     if (pending === 0) return;
     let left = pending;
     for await (const message of await reader.fetch({ max_messages: pending, expires: FETCH_MS })) {
-      const parsed = messageSchema(name).safeParse(message.json());
+      const parsed = messageSchema(name).safeParse(jsonOf(message));
       if (parsed.success) this.turns.push(judgedTurn(parsed.data.turnId!, parsed.data.body));
       if (--left === 0) break;
     }
+  }
+}
+
+/** `null` for what is no JSON: whoever handles judgements dead-letters it, and it must not keep a trial from its end. */
+function jsonOf(message: JsMsg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return null;
   }
 }
 
