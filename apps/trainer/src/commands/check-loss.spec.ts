@@ -124,6 +124,13 @@ describe('check:loss', () => {
     expect(report.gradient).toBeLessThan(1e-6);
   });
 
+  it('a number that float32 cannot hold is beyond every tolerance, whatever comes after it', async () => {
+    const overflowing = vector({ samples: [sample({ new: [-1e39, -2], rollout: [-1e39, -2] })] });
+    const { code, out } = await run(fileOf({ cases: [overflowing, vector()] }));
+    expect(out).toMatch(/^ {2}loss +NaN$/m);
+    expect(code).toBe(1);
+  });
+
   it.each([
     { content: '{', message: /^not JSON/ },
     { content: {}, message: /cases/ },

@@ -163,6 +163,7 @@ function rows(values: readonly ArrayLike<number>[]): HostTensor {
   return float32Tensor([values.length, length], data);
 }
 
+/** NaN where there is one. */
 function largest(values: readonly number[]): number {
-  return values.reduce((most, value) => (value <= most ? most : value), 0);
+  return values.reduce((most, value) => Math.max(most, value), 0);
 }
