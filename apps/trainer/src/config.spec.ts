@@ -90,7 +90,26 @@ describe('the configuration', () => {
     },
     { env: { KL_TYPE: 'k4', BACKEND: 'torch' }, mistake: /BACKEND[\s\S]*KL_TYPE/ },
     { env: { POLICY_BASE_URL: 'http://a/v1,not a url' }, mistake: /POLICY_BASE_URL/ },
+    // "localhost:" is a scheme to the URL standard.
+    { env: { POLICY_BASE_URL: 'localhost:8000/v1' }, mistake: /POLICY_BASE_URL/ },
+    // Timers of Node go off at once beyond 2³¹ − 1 ms.
+    {
+      env: { RECONCILE_MS: '2147483648', ENGINE_TIMEOUT_MS: '99999999999' },
+      mistake: /RECONCILE_MS[\s\S]*ENGINE_TIMEOUT_MS/,
+    },
+    // Samples beyond those that are held never come, so the batch would never be full.
+    { env: { BATCH_SIZE: '4097' }, mistake: /BATCH_SIZE/ },
+    // Infinite in float32: every step would be refused, and with it every sample.
+    { env: { LORA_ALPHA: '1e300', KL_COEF: '1e40', W_RL: '1e308' }, mistake: /W_RL[\s\S]*LORA_ALPHA[\s\S]*KL_COEF/ },
+    { env: { LORA_RANK: '1000000000', THREADS: '100000' }, mistake: /THREADS[\s\S]*LORA_RANK/ },
   ])('refuses $env', ({ env, mistake }) => {
     expect(() => readConfig(env)).toThrow(mistake);
+  });
+
+  it('counts an engine that is named twice once: a trial needs another one to compare with', () => {
+    expect(readConfig({ POLICY_BASE_URL: 'http://a/v1, http://a/v1/,http://b/v1' }).POLICY_BASE_URL).toEqual([
+      'http://a/v1',
+      'http://b/v1',
+    ]);
   });
 });

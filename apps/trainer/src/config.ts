@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Method } from '@hindcast/contracts';
 import { loraModules } from '@hindcast/language-model';
-import { booleanFlag, commaList, commonConfig, parseConfig, secret } from '@hindcast/platform';
+import { baseUrl, booleanFlag, commaList, commonConfig, parseConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 import { BACKENDS } from './backends/choose-backend';
 import { KL_TYPES } from './core/loss/kl';
@@ -11,9 +11,16 @@ import { LR_SCHEDULES } from './core/learning-rate';
 import { BALANCE_PRESET_NAMES, BALANCES } from './core/signal-balance';
 import type { Hyperparameters } from './core/hyperparameters';
 
-const positive = z.coerce.number().positive();
-const nonNegative = z.coerce.number().nonnegative();
+/** Above it products of two such numbers come near the end of float32: a step would be infinite, and its samples refused for that. */
+const LARGEST = 1e9;
+const positive = z.coerce.number().positive().max(LARGEST);
+const nonNegative = z.coerce.number().nonnegative().max(LARGEST);
 const count = z.coerce.number().int().positive();
+/** Of a timer: a longer one would go off at once. */
+const milliseconds = count.max(2 ** 31 - 1);
+
+/** Samples that are held at once, unacknowledged: far more than a batch. */
+export const HELD_SAMPLES = 4096;
 
 const Variables = commonConfig(8084).extend({
   /** Base model, Hugging Face format. */
@@ -25,7 +32,7 @@ const Variables = commonConfig(8084).extend({
   /** `auto` takes the best that loads. */
   BACKEND: z.enum(['auto', ...BACKENDS]).default('auto'),
   /** Threads of one operator. Default: half of the cores, so that an engine on the same machine keeps its share. */
-  THREADS: count.default(Math.max(1, Math.floor(availableParallelism() / 2))),
+  THREADS: count.max(1024).default(Math.max(1, Math.floor(availableParallelism() / 2))),
   /** Where `npm run tfjs-node:build` left TensorFlow's native module. */
   TFJS_NODE_DIR: z.string().default('.cache/tfjs-node-binding'),
   /** tfjs-node-gpu multiplies in TF32 where the GPU has it: faster, and 1e-3 off. */
@@ -37,7 +44,7 @@ const Variables = commonConfig(8084).extend({
   BALANCE: z.enum(BALANCES).default('fixed'),
   /** Weights of the `fixed` balance; W_RL and W_OPD multiply them. */
   BALANCE_PRESET: z.enum(BALANCE_PRESET_NAMES).default('balanced'),
-  BATCH_SIZE: count.default(16).describe('B'),
+  BATCH_SIZE: count.max(HELD_SAMPLES).default(16).describe('B'),
   /** Samples of the smallest step. Default: a quarter of the batch. */
   BATCH_MIN: count.optional(),
   /** How long the oldest sample waits for a full batch. */
@@ -62,7 +69,7 @@ const Variables = commonConfig(8084).extend({
   /** KL of the old policy to the new one, nats per token, that ends the epochs; unset: none. */
   TARGET_KL: positive.optional(),
   TUNING: z.enum(['lora', 'full']).default('lora'),
-  LORA_RANK: count.default(16),
+  LORA_RANK: count.max(4096).default(16),
   LORA_ALPHA: positive.default(32),
   /** Modules that the adapter adapts. */
   LORA_TARGETS: commaList.pipe(z.array(z.enum(loraModules)).min(1)).default([...loraModules]),
@@ -92,7 +99,7 @@ const Variables = commonConfig(8084).extend({
   /** Distance of the mean entropy per token from that of the first step, likewise. */
   ENTROPY_ALARM_NATS: positive.optional(),
   /** Its square stands in the optimizer's moments, which are float32. */
-  MAX_GRAD_NORM: positive.max(1e9).default(1),
+  MAX_GRAD_NORM: positive.default(1),
   /** Make activations again in the backward pass: less memory, a third more time. For backends that run op by op. */
   RECOMPUTE: z.enum(['auto', 'on', 'off']).default('auto'),
   /** Tokens of one forward and backward pass, padding included; a longer sample is refused. */
@@ -107,14 +114,16 @@ const Variables = commonConfig(8084).extend({
   PROBE_ANSWERS: count.default(24),
   PROBE_MAX_TOKENS: count.default(128),
   /** Engines to publish to, with `/v1`. */
-  POLICY_BASE_URL: commaList.pipe(z.array(z.url())).default(['http://127.0.0.1:8000/v1']),
+  POLICY_BASE_URL: commaList
+    .pipe(z.array(baseUrl).transform((urls) => [...new Set(urls)]))
+    .default(['http://127.0.0.1:8000/v1']),
   POLICY_DIALECT: z.enum(['vllm', 'sglang']).default('vllm'),
   POLICY_API_KEY: secret.optional(),
   /** How often the engines' adapters are compared with what should be there. */
-  RECONCILE_MS: count.default(3_000),
-  ENGINE_TIMEOUT_MS: count.default(60_000),
+  RECONCILE_MS: milliseconds.default(3_000),
+  ENGINE_TIMEOUT_MS: milliseconds.default(60_000),
   /** Of an update of the whole weights, which waits for the answers under way. */
-  ENGINE_UPDATE_TIMEOUT_MS: count.default(600_000),
+  ENGINE_UPDATE_TIMEOUT_MS: milliseconds.default(600_000),
   /** Share of the sessions on which a new version is tried before it serves them all; 0: no trial. */
   CANARY_SHARE: nonNegative.lt(1).default(0),
   /** Scored turns that the new version and the old one each need. */

@@ -2,10 +2,9 @@ import { contracts, type MessageOf } from '@hindcast/contracts';
 import { MessageContext, withLogContext } from '@hindcast/platform';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { HELD_SAMPLES } from './config';
 import { Trainer } from './trainer';
 
-/** Far more than a batch: every sample that waits for its step holds one message. */
-const HELD_SAMPLES = 4096;
 /** A held message is delivered again at every restart, which says nothing against it. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 

@@ -72,7 +72,7 @@ export async function assemble(config: TrainerConfig, hyper: Hyperparameters): P
     const engines = config.POLICY_BASE_URL.map(
       (baseUrl) =>
         new EngineClient({
-          baseUrl: baseUrl.replace(/\/$/, ''),
+          baseUrl,
           dialect: config.POLICY_DIALECT,
           apiKey: config.POLICY_API_KEY,
           timeoutMs: config.ENGINE_TIMEOUT_MS,
