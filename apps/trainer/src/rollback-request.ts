@@ -8,13 +8,16 @@ import { readJsonIfPresent } from './durable-file';
 const REQUEST = 'rollback.json';
 const OUTCOME = 'rollback-outcome.json';
 
+/** Characters. */
+export const LONGEST_REASON = 500;
+
 /** `POLICY_DIR/rollback.json`: somebody wants an earlier version back in service. The trainer takes it up within a second. */
 export const RollbackRequest = z.strictObject({
   v: z.literal(1),
   id: z.uuid(),
   version: PolicyVersion,
   /** For the manifests of the versions that no longer serve. */
-  reason: z.string().max(500).nullable(),
+  reason: z.string().max(LONGEST_REASON).nullable(),
   at: Timestamp,
 });
 export type RollbackRequest = z.infer<typeof RollbackRequest>;

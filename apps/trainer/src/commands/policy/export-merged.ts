@@ -22,6 +22,8 @@ export async function exportMergedVersion(
   const reader = await PolicyReader.open(terminal, flags);
   const manifest = reader.get(version);
   assertKept(version, await reader.hasWeights(manifest));
+  const damage = await reader.damageOf(manifest);
+  if (damage !== null) throw new HindcastError('policy-damaged', damage);
   const outDir = resolve(folder);
   if (existsSync(outDir)) throw new HindcastError('invalid-request', `${outDir} is there already`);
   await mkdir(dirname(outDir), { recursive: true });

@@ -5,6 +5,7 @@ import { HindcastError } from '@hindcast/contracts';
 import { readModelConfig } from '@hindcast/language-model';
 import { hyperparametersOf, readConfig, type TrainerConfig } from '../../config';
 import { publishedVersion, versionFolder, type Manifest } from '../../core/manifest';
+import { damageOf } from '../../folder-checksums';
 import { STEP, hasFiles, readManifests } from '../../policy-folder';
 import type { PolicyFiles } from '../../version-files';
 import type { Terminal } from './terminal';
@@ -68,6 +69,11 @@ export class PolicyReader {
       this.folderOf(version),
       Object.keys(checksums).filter((name) => name !== STEP),
     );
+  }
+
+  /** What is wrong with the files of a version, or `null`. Reads all of them. */
+  async damageOf({ version, checksums }: Manifest): Promise<string | null> {
+    return await damageOf(this.folderOf(version), checksums, [STEP]);
   }
 
   /** How the policy's weights are read, as the trainer's settings have it. */

@@ -1,5 +1,6 @@
 import { HindcastError } from '@hindcast/contracts';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { LONGEST_REASON } from '../../rollback-request';
 import { diff } from './diff';
 import { exportMergedVersion } from './export-merged';
 import { list } from './list';
@@ -54,7 +55,7 @@ function policyProgram(terminal: Terminal): Command {
       .argument('<version>', 'an earlier one that served; 0 is the base model', versionNumber)
       .description('puts an earlier version back into service; what came after it never serves again'),
   )
-    .option('--reason <text>', 'why; it is written into the manifests')
+    .addOption(new Option('--reason <text>', 'why; it is written into the manifests').argParser(reason))
     .option('--yes', 'without asking')
     .addOption(new Option('--wait <seconds>', 'how long to wait for a running trainer').argParser(seconds).default(60))
     .action((version: number, flags) => rollback(terminal, version, flags));
@@ -81,9 +82,15 @@ function addCommon(command: Command): Command {
 
 function versionNumber(text: string): number {
   const value = Number(text.replace(/^v/, ''));
-  if (!Number.isSafeInteger(value) || value < 0)
+  // An empty text is a variable of a script that nobody set, and not the base model.
+  if (!/^v?\d+$/.test(text) || !Number.isSafeInteger(value))
     throw new InvalidArgumentError('a version is a whole number from 0 on');
   return value;
+}
+
+function reason(text: string): string {
+  if (text.length > LONGEST_REASON) throw new InvalidArgumentError(`at most ${LONGEST_REASON} characters`);
+  return text;
 }
 
 function seconds(text: string): number {

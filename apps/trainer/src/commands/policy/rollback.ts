@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HindcastError } from '@hindcast/contracts';
 import { earlierVersions, versionsToRollBack } from '../../core/manifest';
 import { PolicyLock } from '../../policy-lock';
-import { readRollbackOutcome, writeRollbackRequest, type RollbackOutcome } from '../../rollback-request';
+import {
+  readRollbackOutcome,
+  readRollbackRequest,
+  writeRollbackRequest,
+  type RollbackOutcome,
+} from '../../rollback-request';
 import { PolicyReader, type CommonFlags } from './policy-reader';
 import type { Terminal } from './terminal';
 import { assertKept } from './version-tensors';
@@ -24,9 +29,12 @@ export interface RollbackFlags extends CommonFlags {
 export async function rollback(terminal: Terminal, version: number, flags: RollbackFlags): Promise<void> {
   const reader = await PolicyReader.open(terminal, flags);
   await assertPossible(reader, version);
-  const rolledBack = versionsToRollBack(reader.all(), version);
   const from = reader.servedVersion;
-  const question = `Put version ${version} back into service? ${listed(rolledBack)} will never serve again.`;
+  const rolledBack = version === from ? [] : versionsToRollBack(reader.all(), version);
+  const question =
+    version === from
+      ? `Keep version ${version} in service, and withdraw the rollback that was asked for?`
+      : `Put version ${version} back into service? ${listed(rolledBack)} will never serve again.`;
   if (!flags.yes && !(await terminal.confirm(question))) throw new Error('Nothing was changed.');
   const id = randomUUID();
   await writeRollbackRequest(reader.folder, { v: 1, id, version, reason: flags.reason ?? null, at: Date.now() });
@@ -43,14 +51,20 @@ export async function rollback(terminal: Terminal, version: number, flags: Rollb
         message: outcome?.message ?? null,
       }),
     );
-  else if (isDone) terminal.print(`Version ${version} serves. ${listed(rolledBack)} no longer.`);
+  else if (isDone)
+    terminal.print(`Version ${version} serves.${version === from ? '' : ` ${listed(rolledBack)} no longer.`}`);
   else if (outcome) terminal.print(`Asked for; the trainer tries again: ${outcome.message}`);
+  else if (version === from) terminal.print(`Version ${version} stays in service: the rollback is withdrawn.`);
   else terminal.print(`Asked for: the trainer puts version ${version} into service when it runs.`);
 }
 
 async function assertPossible(reader: PolicyReader, version: number): Promise<void> {
   const earlier = earlierVersions(reader.all());
-  if (version === reader.servedVersion) throw new HindcastError('invalid-request', `version ${version} serves already`);
+  if (version === reader.servedVersion) {
+    // Asking for it withdraws a rollback that the trainer has not done yet.
+    if (await readRollbackRequest(reader.folder)) return;
+    throw new HindcastError('invalid-request', `version ${version} serves already`);
+  }
   if (version === 0) return;
   if (!earlier.includes(version))
     throw new HindcastError(
