@@ -44,3 +44,14 @@ describe('a trainer does not start on a model directory with', () => {
     await expect(assemble(config, hyperparametersOf(config))).rejects.toThrow(error);
   });
 });
+
+it.each([
+  { why: 'a model directory that is not there', env: { MODEL_DIR: '/nowhere' }, message: /^MODEL_DIR: .*\/nowhere/ },
+  { why: 'a policy folder that is a file', env: { POLICY_DIR: __filename }, message: /^POLICY_DIR: EEXIST/ },
+])('a trainer names the variable of $why', async ({ env, message }) => {
+  const config = readConfig({ MODEL_DIR: SEED_MODEL, POLICY_DIR: join(root, 'policies'), ...env });
+  await expect(assemble(config, hyperparametersOf(config))).rejects.toMatchObject({
+    code: 'config-invalid',
+    message: expect.stringMatching(message) as string,
+  });
+});

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
@@ -9,6 +9,8 @@ import { z } from 'zod';
 const HEARTBEAT_MS = 10_000;
 /** A holder on another machine is taken for dead when its lock was not touched for this long. */
 const FOREIGN_STALE_MS = 60_000;
+/** What the system says of a folder that cannot be written, as against a disk that is full for now. */
+const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR']);
 
 const Holder = z.object({ pid: z.int(), host: z.string(), processStart: z.string().nullable(), token: z.string() });
 type Holder = z.infer<typeof Holder>;
@@ -25,6 +27,18 @@ export class PolicyLock {
     private readonly token: string,
   ) {
     this.heartbeat = setInterval(() => void this.touch(), HEARTBEAT_MS).unref();
+  }
+
+  /** Makes the folder where there is none, and takes its lock. @throws HindcastError `config-invalid`, also for one that cannot be written */
+  static async take(folder: string): Promise<PolicyLock> {
+    try {
+      await mkdir(folder, { recursive: true });
+      return await PolicyLock.acquire(folder);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === undefined || !UNWRITABLE.has(code)) throw error;
+      throw new HindcastError('config-invalid', `POLICY_DIR: ${message}`, { cause: error });
+    }
   }
 
   /** @throws HindcastError `config-invalid` when a living trainer holds the folder */

@@ -23,7 +23,13 @@ export class ProbeSet {
     private prompts: readonly (readonly number[])[],
   ) {}
 
+  /** @throws HindcastError `config-invalid` for a file that is not to be had, or where no prompt could ever be used: the bounds would say nothing */
   static async open(options: ProbeSetOptions): Promise<ProbeSet> {
+    if (options.limit > 0 && options.maxPromptTokens < 1)
+      throw new HindcastError(
+        'config-invalid',
+        "PROBE_MAX_TOKENS: as many as the model's positions leave no room for a prompt",
+      );
     const path = options.file ?? join(options.modelDir, 'probe_prompts.json');
     const file = await readJsonIfPresent(path, ProbePromptsFile).catch((cause: unknown) => {
       throw new HindcastError('config-invalid', (cause as Error).message, { cause });
@@ -36,11 +42,13 @@ export class ProbeSet {
     }
     const [tokenizer, template] = [await loadTokenizer(options.modelDir), await ChatTemplate.load(options.modelDir)];
     const ids = conversations(file).map((messages) => tokenizer.encode(template.render(messages)));
-    return new ProbeSet(
-      options,
-      true,
-      ids.filter((prompt) => prompt.length <= options.maxPromptTokens),
-    );
+    const fitting = ids.filter((prompt) => prompt.length <= options.maxPromptTokens);
+    if (options.limit > 0 && fitting.length === 0)
+      throw new HindcastError(
+        'config-invalid',
+        `${path}: none of its prompts leaves room for an answer of PROBE_MAX_TOKENS`,
+      );
+    return new ProbeSet(options, true, fitting);
   }
 
   all(): readonly (readonly number[])[] {

@@ -59,8 +59,7 @@ export class VersionStore {
    */
   static async open(folder: string, files: PolicyFiles): Promise<VersionStore> {
     const path = resolve(folder);
-    await mkdir(path, { recursive: true });
-    const lock = await PolicyLock.acquire(path);
+    const lock = await PolicyLock.take(path);
     const store = new VersionStore(path, files, lock);
     try {
       await store.load();

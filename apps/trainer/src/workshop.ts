@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { HindcastError } from '@hindcast/contracts';
 import { assertTokenizerFits, readModelConfig, readModelWeights } from '@hindcast/language-model';
 import { chooseBackend } from './backends/choose-backend';
 import type { TrainerConfig } from './config';
@@ -29,6 +31,8 @@ export interface Workshop {
 
 /** Reads the model, takes the policy's folder, loads the backend. @throws when one of them is not to be had */
 export async function assemble(config: TrainerConfig, hyper: Hyperparameters): Promise<Workshop> {
+  if (!existsSync(join(config.MODEL_DIR, 'config.json')))
+    throw new HindcastError('config-invalid', `MODEL_DIR: there is no config.json in ${resolve(config.MODEL_DIR)}`);
   const modelConfig = await readModelConfig(config.MODEL_DIR);
   await assertTokenizerFits(config.MODEL_DIR, modelConfig);
   const { tuning, tokenBudget } = hyper;
