@@ -9,7 +9,7 @@ import {
   versionFolder,
   versionOfAdapter,
   versionsToRollBack,
-  type Manifest,
+  Manifest,
 } from './manifest';
 
 const versions = (states: readonly Manifest['state'][]) =>
@@ -24,6 +24,17 @@ describe('names of a version', () => {
   it.each(['seed', 'hindcast-v12', 'my-hindcast-v000001', 'hindcast-v000001-copy'])('%s is not one of ours', (name) => {
     expect(versionOfAdapter(name)).toBeNull();
   });
+});
+
+describe('the files of a version', () => {
+  const withFile = (name: string) => Manifest.safeParse(manifest({ checksums: { [name]: 'a'.repeat(64) } })).success;
+  it.each(['adapter_model.safetensors', 'optimizer/optimizer.safetensors', 'a..b'])('may be %s', (name) => {
+    expect(withFile(name)).toBe(true);
+  });
+  it.each(['../v000002/manifest.json', 'optimizer/../../../home', '/etc/passwd', '..', 'C:\\x', '..\\x'])(
+    'are not outside of its folder: clean-up would delete %s',
+    (name) => expect(withFile(name)).toBe(false),
+  );
 });
 
 describe('the state of the policy', () => {

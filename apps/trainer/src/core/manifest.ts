@@ -2,6 +2,13 @@ import { PolicyVersion, StepMetrics, Timestamp, TurnId } from '@hindcast/contrac
 import { z } from 'zod';
 import { Progress } from './progress';
 
+/** Relative, and not out of the folder: what is named here is deleted with the weights. */
+const PathInside = z
+  .string()
+  .refine((path) => !path.startsWith('/') && !/[\\:]/.test(path) && !path.split('/').includes('..'), {
+    message: 'leads out of the folder',
+  });
+
 /**
  * The record of one version, in its folder beside its weights; it outlives them. That a turn id stands in a manifest is what
  * makes it trained: at most one manifest ever names it.
@@ -23,7 +30,7 @@ export const Manifest = z.strictObject({
   metrics: StepMetrics,
   progress: Progress,
   /** SHA-256 of each file of the folder as it was committed, hex, by its path in the folder. */
-  checksums: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/)),
+  checksums: z.record(PathInside, z.string().regex(/^[0-9a-f]{64}$/)),
 });
 export type Manifest = z.infer<typeof Manifest>;
 
