@@ -83,6 +83,10 @@ describe('the configuration', () => {
 
   it.each([
     { env: { BATCH_SIZE: '2', BATCH_MIN: '3' }, mistake: /BATCH_MIN: is larger than BATCH_SIZE/ },
+    {
+      env: { LR_SCHEDULE: 'cosine', LR_TOTAL_STEPS: '5', LR_WARMUP_STEPS: '5' },
+      mistake: /LR_WARMUP_STEPS: is not smaller/,
+    },
     { env: { LR_SCHEDULE: 'linear' }, mistake: /LR_TOTAL_STEPS: is needed by LR_SCHEDULE=linear and cosine/ },
     {
       env: { LORA_RANK_STABILISED: '1', POLICY_DIALECT: 'sglang' },
@@ -104,6 +108,10 @@ describe('the configuration', () => {
     { env: { LORA_RANK: '1000000000', THREADS: '100000' }, mistake: /THREADS[\s\S]*LORA_RANK/ },
   ])('refuses $env', ({ env, mistake }) => {
     expect(() => readConfig(env)).toThrow(mistake);
+  });
+
+  it('adapts a module that is named twice once', () => {
+    expect(readConfig({ LORA_TARGETS: 'v_proj,q_proj,v_proj' }).LORA_TARGETS).toEqual(['v_proj', 'q_proj']);
   });
 
   it('counts an engine that is named twice once: a trial needs another one to compare with', () => {

@@ -72,7 +72,9 @@ const Variables = commonConfig(8084).extend({
   LORA_RANK: count.max(4096).default(16),
   LORA_ALPHA: positive.default(32),
   /** Modules that the adapter adapts. */
-  LORA_TARGETS: commaList.pipe(z.array(z.enum(loraModules)).min(1)).default([...loraModules]),
+  LORA_TARGETS: commaList
+    .pipe(z.array(z.enum(loraModules)).transform((modules) => [...new Set(modules)]))
+    .default([...loraModules]),
   /** Scale by α/√r instead of α/r (rsLoRA). */
   LORA_RANK_STABILISED: booleanFlag.default(false),
   LORA_DROPOUT: nonNegative.lt(1).default(0),
@@ -150,6 +152,10 @@ export const TrainerConfig = Variables.transform((env) => ({
   .refine((env) => env.LR_SCHEDULE === 'constant' || env.LR_TOTAL_STEPS !== undefined, {
     path: ['LR_TOTAL_STEPS'],
     error: 'is needed by LR_SCHEDULE=linear and cosine',
+  })
+  .refine((env) => env.LR_WARMUP_STEPS < (env.LR_TOTAL_STEPS ?? Infinity) || env.LR_SCHEDULE === 'constant', {
+    path: ['LR_WARMUP_STEPS'],
+    error: 'is not smaller than LR_TOTAL_STEPS: the learning rate would fall from its peak to 0 at once',
   })
   .refine((env) => !(env.LORA_RANK_STABILISED && env.TUNING === 'lora' && env.POLICY_DIALECT === 'sglang'), {
     path: ['LORA_RANK_STABILISED'],
