@@ -3,6 +3,9 @@ import type { Refusal, TrainingSample } from './core/training-sample';
 
 export type Outcome = { readonly kind: 'trained' } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
+/** As many as there may be messages under way at a time. */
+const REMEMBERED_REFUSALS = 4096;
+
 interface Entry extends WaitingSample {
   readonly outcome: Promise<Outcome>;
   readonly settle: (outcome: Outcome) => void;
@@ -59,9 +62,11 @@ export class WaitingRoom {
     for (const turnId of turnIds) this.settle(turnId, { kind: 'trained' });
   }
 
-  /** The refusal is remembered: its message is handled again when it could not be announced. */
+  /** The refusal is remembered for a while: its message is handled again when it could not be announced. */
   refused(turnId: string, refusal: Refusal): void {
     this.refusals.set(turnId, refusal);
+    const [oldest] = this.refusals.keys();
+    if (this.refusals.size > REMEMBERED_REFUSALS) this.refusals.delete(oldest!);
     this.settle(turnId, { kind: 'refused', refusal });
   }
 

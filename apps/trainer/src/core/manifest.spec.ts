@@ -82,3 +82,10 @@ describe('the state of the policy', () => {
     expect(publishedVersion(versions(['published', 'rolled-back']))).toBe(1);
   });
 });
+
+it('as many versions as a function takes no arguments for are counted', () => {
+  const many = Array.from({ length: 200_000 }, (_, i) => ({ ...one, version: i + 1 }));
+  expect([publishedVersion(many), nextVersion(many, 0)]).toEqual([200_000, 200_001]);
+});
+
+const one = manifest({ state: 'published' });

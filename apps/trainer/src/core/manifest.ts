@@ -48,7 +48,10 @@ export const versionFolder = (version: number): string => `v${String(version).pa
 
 /** Version that serves: the newest published one, 0 when there is none. */
 export function publishedVersion(manifests: readonly Manifest[]): number {
-  return Math.max(0, ...manifests.filter(({ state }) => state === 'published').map(({ version }) => version));
+  return newest(
+    manifests.filter(({ state }) => state === 'published'),
+    0,
+  );
 }
 
 /** Version that waits for its publication after a crash, oldest first; a step only starts when there is none. */
@@ -58,7 +61,7 @@ export function unpublished(manifests: readonly Manifest[]): Manifest[] {
 
 /** Number of the next version: above every one that was ever written here, or announced from elsewhere. */
 export function nextVersion(manifests: readonly Manifest[], above: number): number {
-  return Math.max(above, ...manifests.map(({ version }) => version)) + 1;
+  return newest(manifests, above) + 1;
 }
 
 /** Versions that can be put back into service, newest first: those that served before the one that does. The base model always can. */
@@ -94,3 +97,8 @@ function publishedVersions(manifests: readonly Manifest[]): number[] {
 }
 
 const descending = (a: number, b: number): number => b - a;
+
+// Not Math.max of all: a call takes only so many arguments.
+function newest(manifests: readonly Manifest[], atLeast: number): number {
+  return manifests.reduce((highest, { version }) => Math.max(highest, version), atLeast);
+}
