@@ -1,6 +1,5 @@
 // The trainer's own step, in a process of its own: reads what to build from the first line of stdin, takes a step for every further
 // one and answers with a line. `bench_trainer.py` speaks the same.
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { chooseBackend } from '../backends/choose-backend';
 import { hyperparametersOf, readConfig } from '../config';
@@ -9,6 +8,7 @@ import { PolicyModel } from '../core/policy-model';
 import { INITIAL_PROGRESS } from '../core/progress';
 import { trainStep, type TrainingState } from '../core/train-step';
 import { matmulTime } from './matmul-rate';
+import { peakBytes } from './peak-memory';
 import { productsOf, sizeOf, type Size, type SizeName } from './sizes';
 import { ADAPTER_ALPHA, adapterRecipes, baseRecipes, samplesOf, tensorsOf } from './workload';
 
@@ -91,18 +91,12 @@ async function timed(step: () => Promise<{ loss: number; gradNorm: number }>): P
   const before = process.cpuUsage();
   const result = await step();
   const { user, system } = process.cpuUsage(before);
-  return { ms: performance.now() - started, cpuMs: (user + system) / 1000, ...result, peakRssMb: peakRssMb() };
-}
-
-/** Of this process alone; the system's own count, where there is no /proc, may begin with the parent's. */
-function peakRssMb(): number {
-  try {
-    const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-    if (kilobytes) return Number(kilobytes) / 1024;
-  } catch {
-    // Not Linux.
-  }
-  return process.resourceUsage().maxRSS / 1024;
+  return {
+    ms: performance.now() - started,
+    cpuMs: (user + system) / 1000,
+    ...result,
+    peakRssMb: peakBytes() / 1024 ** 2,
+  };
 }
 
 function say(answer: object): void {
