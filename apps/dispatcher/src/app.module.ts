@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { BusGauges } from './bus-gauges';
 import { CurrentVersion } from './current-version';
 import { Database } from './database';
 import { DeadLettersController } from './dead-letters.controller';
@@ -32,6 +33,7 @@ import { TurnsController } from './turns.controller';
     Outbox,
     LengthGuard,
     RecordKeeper,
+    BusGauges,
     Queries,
     Tally,
   ],

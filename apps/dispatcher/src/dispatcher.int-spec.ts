@@ -194,6 +194,7 @@ test('the ledger shows on /readyz and /metrics', async () => {
   expect((await fetch(`${base}/readyz`)).status).toBe(200);
   const metrics = await (await fetch(`${base}/metrics`)).text();
   expect(metrics).toMatch(/hindcast_ledger_cases\{case="rl",app="dispatcher"\} [1-9]/);
+  expect(metrics).toContain('hindcast_ledger_up{app="dispatcher"} 1');
   expectBalanced(await status());
 });
 

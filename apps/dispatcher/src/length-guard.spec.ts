@@ -14,6 +14,10 @@ function guard(limit: string) {
 
 const praisedWhenLong = (n: number) => ({ responseTokens: n, reward: n % 40 > 20 ? 1 : -1 });
 
+test('there is no correlation before enough samples tell one', async () => {
+  expect(await guard('0.5').value('length_reward_correlation')).toBeNull();
+});
+
 test('a judge that likes length raises one alarm, and another one after it had stopped', async () => {
   const { lengths, value } = guard('0.5');
   for (let n = 0; n < 40; n++) lengths.observe(praisedWhenLong(n));
@@ -33,5 +37,5 @@ test.each([
 ])('no alarm: $why', async ({ limit, sample, count = 100 }) => {
   const { lengths, value } = guard(limit);
   for (let n = 0; n < count; n++) lengths.observe(sample(n));
-  expect(await value('length_reward_alarms_total')).toBeNull();
+  expect(await value('length_reward_alarms_total')).toBe(0);
 });

@@ -14,12 +14,19 @@ export class LengthGuard {
   private readonly samples: LengthSample[] = [];
   private observed = 0;
   private isAlarming = false;
+  private readonly correlation;
+  private readonly alarms;
 
   constructor(
     @Inject(CONFIG) private readonly config: DispatcherConfig,
-    private readonly metrics: Metrics,
+    metrics: Metrics,
     private readonly log: Log,
-  ) {}
+  ) {
+    this.correlation = metrics.gauge('length_reward_correlation', 'Pearson r of answer length and reward');
+    // No number before there is one: 0 would say that there is no correlation.
+    this.correlation.remove();
+    this.alarms = metrics.counter('length_reward_alarms_total', 'Times that the correlation rose above its limit');
+  }
 
   /** A sample was decided. One without a reward says nothing of the judge. */
   observe(sample: LengthSample): void {
@@ -30,14 +37,14 @@ export class LengthGuard {
     if (++this.observed % EVERY !== 0) return;
     const { r, n } = lengthRewardCorrelation(this.samples);
     if (r === null) return;
-    this.metrics.gauge('length_reward_correlation', 'Pearson r of answer length and reward').set(r);
+    this.correlation.set(r);
     this.alarm(Math.abs(r) > limit, { r, n, limit });
   }
 
   private alarm(isAbove: boolean, numbers: { r: number; n: number; limit: number }): void {
     if (isAbove && !this.isAlarming) {
       this.log.warn('guard.length-correlation', numbers);
-      this.metrics.counter('length_reward_alarms_total', 'Times that the correlation rose above its limit').inc();
+      this.alarms.inc();
     }
     this.isAlarming = isAbove;
   }

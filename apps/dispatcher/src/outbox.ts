@@ -46,14 +46,16 @@ export class Outbox implements OnModuleDestroy {
   private readonly loop: Loop;
   private readonly inFlight = new Set<string>();
   private isFirstSweep = true;
+  private readonly published;
 
   constructor(
     private readonly database: Database,
     private readonly writer: LedgerWriter,
     private readonly bus: Bus,
     private readonly log: Log,
-    private readonly metrics: Metrics,
+    metrics: Metrics,
   ) {
+    this.published = metrics.counter('samples_published_total', 'Samples that the broker confirmed');
     this.loop = new Loop(SWEEP_MS, () => this.sweep());
   }
 
@@ -107,7 +109,7 @@ export class Outbox implements OnModuleDestroy {
     try {
       await publish(decided);
       this.writer.markSent([turnId]);
-      this.metrics.counter('samples_published_total', 'Samples that the broker confirmed').inc();
+      this.published.inc();
       return true;
     } catch (error) {
       if (error instanceof DependencyUnavailable) return false;

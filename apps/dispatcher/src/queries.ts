@@ -26,6 +26,7 @@ export class Queries {
     });
     this.bus.respond('status', ({ tenant }) => this.ledger.status(tenant));
     this.health.addCheck('database', () => this.database.check());
+    const up = this.metrics.gauge('ledger_up', '1 when the ledger answered this scrape');
     const turns = this.metrics.gauge('ledger_turns', 'Turns by where they ended', ['ending']);
     const cases = this.metrics.gauge('ledger_cases', 'Paired turns by row of the gate', ['case']);
     const waiting = this.metrics.gauge('ledger_waiting_samples', 'Samples neither trained nor refused');
@@ -40,8 +41,7 @@ export class Queries {
       ['version'],
     );
     this.metrics.onScrape('verdicts', async () => {
-      const verdicts = await this.ledger.verdicts(SHOWN_VERSIONS).catch(() => null);
-      if (verdicts === null) return;
+      const verdicts = await this.ledger.verdicts(SHOWN_VERSIONS).catch(() => []);
       for (const gauge of [judged, scores, hints]) gauge.reset();
       for (const { policyVersion, turns, meanEvalScore, hintRate } of verdicts) {
         const version = String(policyVersion);
@@ -52,7 +52,10 @@ export class Queries {
     });
     this.metrics.onScrape('ledger', async () => {
       const status = await this.ledger.status(null).catch(() => null);
-      if (status === null) return; // the database is away, which /readyz says
+      up.set(status === null ? 0 : 1);
+      // Unknown is no number: the series disappear until the database answers.
+      for (const gauge of [turns, cases]) gauge.reset();
+      if (status === null) return waiting.remove();
       const { captured: _, ...endings } = status.turns;
       for (const [ending, count] of Object.entries(endings)) turns.set({ ending }, count);
       for (const [gateCase, count] of Object.entries(status.cases)) cases.set({ case: gateCase }, count);
@@ -60,7 +63,8 @@ export class Queries {
     });
     this.metrics.onScrape('held', async () => {
       const count = await this.sessions.heldTurns().catch(() => null);
-      if (count !== null) held.set(count);
+      if (count === null) held.remove();
+      else held.set(count);
     });
   }
 }

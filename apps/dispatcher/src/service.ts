@@ -1,6 +1,7 @@
 import { startService, type RunningService, type ServiceOptions } from '@hindcast/platform';
 import { DispatcherModule } from './app.module';
 import type { DispatcherConfig } from './config';
+import { BusGauges } from './bus-gauges';
 import { CurrentVersion } from './current-version';
 import { Database } from './database';
 import { Outbox } from './outbox';
@@ -20,6 +21,7 @@ export function startDispatcher(
     prepare: async (app) => {
       await app.get(Database).open();
       app.get(Queries).start();
+      app.get(BusGauges).start();
       app.get(CurrentVersion).start();
       app.get(Outbox).start();
       app.get(SessionOutcomes).start();

@@ -120,6 +120,22 @@ describe('chat: capture and pairing', () => {
     expect(body).toMatchObject({ untrainable: null, finishReason: 'stop' });
   });
 
+  it('times streams, whole answers and refusals', async () => {
+    const counts = (): Promise<number[]> =>
+      Promise.all([
+        gateway.metric('chat_request_duration_seconds_count', 'streamed="true"'),
+        gateway.metric('chat_request_duration_seconds_count', 'streamed="false"'),
+        gateway.metric('chat_stream_start_seconds_count'),
+      ]);
+    const before = await counts();
+    await (await gateway.chat({ messages: userSays('s'), stream: true })).text();
+    await (await gateway.chat({ messages: userSays('w') })).text();
+    engine.script = (call) => void call.response.writeHead(400).end('{}');
+    await (await gateway.chat({ messages: userSays('r'), stream: true })).text();
+    await eventually(async () => (await counts()).join() === [before[0]! + 2, before[1]! + 1, before[2]! + 1].join());
+    expect(await gateway.metric('uncaptured_total')).toBe(0);
+  });
+
   it('cuts only what Hindcast asked for', async () => {
     await (await gateway.chat({ messages: userSays('a'), stream: true })).text();
     expect(engine.calls[0]!.body).toMatchObject({

@@ -115,6 +115,7 @@ export class Chat {
 
   private async exchange(exchange: Exchange): Promise<void> {
     const { call, request, sent, turnIds, ids, stickyTo, client, reply } = exchange;
+    const askedAt = performance.now();
     const abort = new AbortController();
     let stream: AnswerStream | null = null;
     client.onGone(() => {
@@ -148,6 +149,7 @@ export class Chat {
       await this.errors.refuse(exchange, error);
     } finally {
       routed?.release();
+      this.metrics.timed(askedAt, client.startedAt, request.stream === true);
     }
   }
 

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 /** The client's side of a streamed answer. */
 export class ClientConnection {
   private isOver = false;
+  private began: number | null = null;
 
   /** @param patienceMs a client that takes nothing for so long while something waits for it counts as gone */
   constructor(
@@ -20,6 +21,11 @@ export class ClientConnection {
     return this.response.headersSent;
   }
 
+  /** When the streamed answer began, in milliseconds of `performance.now()`; `null` where it has not, or is no stream. */
+  get startedAt(): number | null {
+    return this.began;
+  }
+
   onGone(listener: () => void): void {
     if (this.isGone) return listener();
     this.response.once('close', () => {
@@ -28,7 +34,9 @@ export class ClientConnection {
   }
 
   start(headers: Readonly<Record<string, string>>): void {
-    if (!this.isGone && !this.hasStarted) this.response.writeHead(200, headers);
+    if (this.isGone || this.hasStarted) return;
+    this.began = performance.now();
+    this.response.writeHead(200, headers);
   }
 
   /** Writes whole events; resolves when the client can take more. */

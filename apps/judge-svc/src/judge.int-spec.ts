@@ -142,6 +142,10 @@ it('records what a vote cost by the prices, and counts votes by outcome', async 
   const metrics = await bench.metrics();
   expect(metrics).toMatch(/hindcast_judge_votes_total\{kind="eval",outcome="ok".*\} 1/);
   expect(metrics).toMatch(/hindcast_judge_votes_total\{kind="hint",outcome="unreadable".*\} 1/);
+  expect(metrics).toMatch(/hindcast_judge_votes_total\{kind="eval",outcome="timeout".*\} 0/);
+  expect(metrics).toMatch(/hindcast_judge_scores_total\{kind="eval",score="1".*\} 1/);
+  expect(metrics).toMatch(/hindcast_judge_scores_total\{kind="hint",score="1".*\} 0/);
+  expect(metrics).toMatch(/hindcast_judge_turns_total\{score="1",hinted="false".*\} 1/);
   expect(metrics).toMatch(/hindcast_judge_vote_seconds_count\{.*kind="eval".*\} 1/);
   expect(metrics).toMatch(/hindcast_judge_tokens_total\{type="prompt".*\} \d+/);
 });

@@ -63,12 +63,14 @@ export class Judge {
       turn,
       planVotes(turn.nextState.length, evidence, { evalVotes, hintVotes }),
     );
-    return judgement(turn, votes, evidence, this.rule, {
+    const judged = judgement(turn, votes, evidence, this.rule, {
       guards: guardHits(this.config.GUARDS, turn.answer),
       judgeModel: this.config.JUDGE_MODEL,
       promptVersion: PROMPT_VERSION,
       latencyMs,
     });
+    this.metrics.judged(judged);
+    return judged;
   }
 
   private async vote(turn: PairedTurn, plan: VotePlan) {

@@ -1,8 +1,10 @@
+import { TeacherFailure } from '@hindcast/contracts';
 import { Metrics } from '@hindcast/platform';
 import { Injectable } from '@nestjs/common';
 
+const ALARMS = ['not-repeatable', 'adapter-missing', 'model-missing'] as const;
 /** What needs a person. */
-export type Alarm = 'not-repeatable' | 'adapter-missing' | 'model-missing';
+export type Alarm = (typeof ALARMS)[number];
 
 /** Numbers of the scored turns. */
 @Injectable()
@@ -20,10 +22,15 @@ export class TeacherMetrics {
       'teacher_repeat_gap_nats',
       'Largest difference of the last turn that was scored twice',
     );
+    // No number before there is one: 0 would say that the teacher repeats itself exactly.
+    this.repeatGapNats.remove();
     this.alarms = metrics.counter<'kind'>('teacher_alarms_total', 'What needs a person', ['kind']);
     this.turns = metrics.counter('teacher_turns_total', 'Hinted turns by result: ok, or why there is no teacher', [
       'result',
     ]);
+    // Known beforehand, so that the first of a kind already is an increase.
+    for (const kind of ALARMS) this.alarms.inc({ kind }, 0);
+    for (const result of ['ok', 'waited', ...TeacherFailure.options]) this.turns.inc({ result }, 0);
     this.seconds = metrics.histogram(
       'teacher_seconds',
       'From the free slot to the result, seconds',

@@ -1,6 +1,10 @@
 import type { Log, Metrics } from '@hindcast/platform';
 import type { VersionScore } from './core/canary';
 
+/** Known beforehand, so that the first of a kind already is an increase. */
+const ALARMS = ['load', 'probe', 'publication', 'drift', 'refused', 'canary', 'rolled-back'] as const;
+type Alarm = (typeof ALARMS)[number];
+
 /** What publication counts, and the alarms that it raises. */
 export class PublicationMetrics {
   private readonly alarms;
@@ -27,9 +31,13 @@ export class PublicationMetrics {
       'side',
     ]);
     this.canaryScore = metrics.gauge('trainer_canary_score', 'Mean eval score of these turns', ['side']);
+    for (const alarm of ALARMS) this.alarms.inc({ alarm }, 0);
+    // Not measured is no number, and no version announced is not the base model.
+    this.driftNats.remove();
+    this.policyVersion.remove();
   }
 
-  alarm(name: string, fields: object): void {
+  alarm(name: Alarm, fields: object): void {
     this.alarms.inc({ alarm: name });
     this.log.error(`alarm.${name}`, fields);
   }

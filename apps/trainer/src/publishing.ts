@@ -26,6 +26,8 @@ export function publishingOf(
   { nats, bus, board, log, metrics: registry, shutdown }: PublishingServices,
 ): Publication {
   const metrics = new PublicationMetrics(registry, log);
+  const measured = store.all().findLast(({ metrics: { drift_nats: nats } }) => nats !== undefined);
+  if (measured) metrics.drift(measured.metrics['drift_nats']!);
   const announcer = new PolicyAnnouncer({ store, publisher, board, bus, log, metrics });
   const rule = {
     share: config.CANARY_SHARE,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HindcastError } from '@hindcast/contracts';
 import type { Log, Metrics } from '@hindcast/platform';
 
 const RETRY_MS = 2_000;
@@ -14,6 +15,7 @@ export class Retries {
   ) {
     this.failures = metrics.counter('trainer_failures_total', 'Work of the loop that failed and was tried again', [
       'step',
+      'code',
     ]);
   }
 
@@ -25,7 +27,8 @@ export class Retries {
         return await work();
       } catch (error) {
         this.signal.throwIfAborted();
-        this.failures.inc({ step: name });
+        const code = error instanceof HindcastError ? error.code : 'internal';
+        this.failures.inc({ step: name, code });
         this.log.error('trainer.failed', { step: name, error });
         await sleep(RETRY_MS, undefined, { signal: this.signal });
       }

@@ -7,6 +7,7 @@ import { hyperparametersOf, type TrainerConfig } from './config';
 import type { Hyperparameters } from './core/hyperparameters';
 import { unpublished } from './core/manifest';
 import { decodeSample, refusalOf, type Refusal, type TrainingSample } from './core/training-sample';
+import { exportDiskRoom } from './disk-gauges';
 import { StepReporter } from './metrics/step-reporter';
 import { PolicyBoard } from './policy-board';
 import type { Publication } from './publication';
@@ -51,6 +52,7 @@ export class Trainer implements OnApplicationShutdown {
   ) {
     this.hyper = hyperparametersOf(config);
     metrics.gauge('trainer_waiting_samples', 'Samples that wait for a step', [], (gauge) => gauge.set(this.room.size));
+    metrics.gauge('trainer_batch_size_samples', 'Samples that a step waits for').set(config.BATCH_SIZE);
     this.refusedTotal = metrics.counter('trainer_samples_refused_total', 'Samples that no step used', ['reason']);
   }
 
@@ -67,6 +69,7 @@ export class Trainer implements OnApplicationShutdown {
     const { store, model, probes, limits } = this.workshop;
     const { room, config, hyper } = this;
     const reporter = await StepReporter.open({ store, tensorboardDir, metrics, log });
+    exportDiskRoom(metrics, store.folder);
     const retries = new Retries(log, metrics, this.stop.signal);
     const serving = new WorkerSlots(1);
     const rollbacks = new Rollbacks({ store, publication, serving, log });

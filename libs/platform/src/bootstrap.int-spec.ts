@@ -164,6 +164,19 @@ describe('the HTTP edge', () => {
     const text = await (await fetch(`${url}/metrics`)).text();
     expect(text).toContain('hindcast_probes_total{kind="a",app="engine"} 2');
     expect(text).toContain('process_cpu_user_seconds_total');
+    expect(text).toMatch(/^hindcast_build_info\{version="\d+\.\d+\.\d+",app="engine"\} 1$/m);
+  });
+
+  it('says on /metrics what /readyz says', async () => {
+    const health = service.app.get(Health);
+    const scrape = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
+    health.removeCheck('database');
+    expect(await scrape()).toMatch(/^hindcast_service_ready\{app="engine"\} 1$/m);
+    health.addCheck('database', () => Promise.reject(new Error('connection refused')));
+    health.addOptionalCheck('teacher', () => Promise.reject(new Error('away')));
+    const text = await scrape();
+    expect(text).toMatch(/^hindcast_service_ready\{app="engine"\} 0$/m);
+    expect(text).toMatch(/^hindcast_service_degraded_checks\{app="engine"\} 1$/m);
   });
 });
 
@@ -211,7 +224,10 @@ describe('with a bus', () => {
     const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
     for (let i = 0; i < 3; i++) await service.app.get(Bus).publish('sampleReady', sampleMessage());
     await until(() => calls === 3);
-    expect(await scrape()).toContain('hindcast_consumer_lag{durable="trainer--rl-v1-sample-ready",app="trainer"} 3');
+    const text = await scrape();
+    expect(text).toContain('hindcast_consumer_lag{durable="trainer--rl-v1-sample-ready",app="trainer"} 3');
+    expect(text).toContain('hindcast_messages_total{subject="rl.v1.sample.ready",outcome="dead",app="trainer"} 0');
+    expect(text).toContain('# TYPE hindcast_dead_letters_total counter');
     release();
     await until(async () => (await scrape()).includes('outcome="acked",app="trainer"} 3'));
     await until(async () =>

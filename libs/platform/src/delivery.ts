@@ -38,7 +38,8 @@ interface DeliveryOptions {
 }
 
 type Message = Envelope<unknown>;
-type Outcome = 'acked' | 'retried' | 'waited' | 'dead' | 'terminated' | 'returned';
+const OUTCOMES = ['acked', 'retried', 'waited', 'dead', 'terminated', 'returned'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 /** One message in the hands of this process, from its arrival to its acknowledgement, return or burial. */
 export class Delivery {
@@ -221,7 +222,7 @@ export class Delivery {
     }
     this.log('error', 'message.dead', { code, deliveries: this.deliveries, error });
     await this.settle('dead', (current) => current.ack());
-    metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']).inc({ subject, code });
+    deadLetters(metrics).inc({ subject, code });
   }
 
   private async storeDeadLetter(code: ErrorCode, error: unknown, message: Message | null): Promise<void> {
@@ -258,10 +259,21 @@ export class Delivery {
   }
 
   private count(outcome: Outcome): void {
-    this.options.metrics
-      .counter('messages_total', 'Messages by how their delivery ended', ['subject', 'outcome'])
-      .inc({ subject: this.message.subject, outcome });
+    settledMessages(this.options.metrics).inc({ subject: this.message.subject, outcome });
   }
+}
+
+const settledMessages = (metrics: Metrics) =>
+  metrics.counter('messages_total', 'Messages by how their delivery ended', ['subject', 'outcome']);
+const deadLetters = (metrics: Metrics) =>
+  metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']);
+
+/** Shows the counters before there is anything to count, so that the first of a kind already is an increase. */
+export function exportDeliveries(metrics: Metrics, subject: string): void {
+  const settled = settledMessages(metrics);
+  // The subjects of dead letters are as many as can fail; each is counted once there is one.
+  if (!subject.endsWith('>')) for (const outcome of OUTCOMES) settled.inc({ subject, outcome }, 0);
+  deadLetters(metrics);
 }
 
 function idsOf({ turnId, body }: Message): LogContext {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { exportBuildInfo } from './build-info';
 
 /** Prometheus metrics of this process. Every name gets the prefix `hindcast_`; asking twice gives the same metric. */
 @Injectable()
@@ -10,6 +11,7 @@ export class Metrics {
   constructor(app: string) {
     this.registry.setDefaultLabels({ app });
     collectDefaultMetrics({ register: this.registry });
+    exportBuildInfo(this.registry);
   }
 
   counter<L extends string = string>(name: string, help: string, labels: readonly L[] = []): Counter<L> {

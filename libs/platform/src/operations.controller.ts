@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Health } from './health';
 import { Metrics } from './metrics';
 import { Nats } from './nats';
+import { exportReadiness } from './readiness-gauges';
 
 /** What runs a service asks of it: alive, ready, numbers. */
 @Controller()
@@ -11,7 +12,9 @@ export class OperationsController {
     private readonly health: Health,
     private readonly metrics: Metrics,
     private readonly nats: Nats,
-  ) {}
+  ) {
+    exportReadiness(metrics, health);
+  }
 
   @Get('healthz')
   healthz(): { ok: true } {

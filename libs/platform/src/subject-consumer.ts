@@ -14,7 +14,7 @@ import { nanos, type NatsConnection } from '@nats-io/nats-core';
 import type { Attempts } from './attempts';
 import type { Bus } from './bus';
 import { backoffMs } from './core/backoff';
-import { Delivery, type Handler } from './delivery';
+import { Delivery, type Handler, exportDeliveries } from './delivery';
 import { SECOND_MS } from './durations';
 import type { Log } from './log';
 import type { Metrics } from './metrics';
@@ -84,6 +84,7 @@ export class SubjectConsumer {
     setMaxListeners(0, this.shutdown.signal);
     services.nats.onDisconnected(() => this.stopPulls());
     this.exportLag();
+    exportDeliveries(services.metrics, options.subject);
   }
 
   start(): void {

@@ -22,12 +22,14 @@ it('exposes nothing before the first step, rather than zeros', async () => {
     'hindcast_trainer_step_duration_seconds_count 0',
   ]);
   expect(await exposed('trainer_samples_trained_total')).toHaveLength(3);
+  expect(await exposed('trainer_last_step')).toEqual([]);
 });
 
 it('shows the newest step after a restart, and counts only what this process did', async () => {
   await gauges.catchUp([reportedStep(1), reportedStep(2)]);
   expect(await exposed('trainer_step_grad_norm')).toEqual(['hindcast_trainer_step_grad_norm 2']);
   expect(await exposed('trainer_steps_total')).toEqual(['hindcast_trainer_steps_total 0']);
+  expect(await exposed('trainer_last_step')).toEqual(['hindcast_trainer_last_step_timestamp_seconds 1700000002.25']);
 });
 
 it('a number that the newest step does not have is not exposed any more', async () => {

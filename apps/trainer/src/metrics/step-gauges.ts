@@ -12,6 +12,7 @@ export class StepGauges implements MetricSink {
   private readonly samples;
   private readonly tokens;
   private readonly duration;
+  private readonly lastStep;
 
   constructor(private readonly metrics: Metrics) {
     this.steps = metrics.counter('trainer_steps_total', 'Steps committed');
@@ -23,30 +24,37 @@ export class StepGauges implements MetricSink {
       [],
       DURATION_BUCKETS,
     );
+    this.lastStep = metrics.gauge(
+      'trainer_last_step_timestamp_seconds',
+      'When the newest step was committed, seconds since the epoch',
+    );
     for (const name of CASES) this.samples.inc({ case: name }, 0);
-    this.show({});
+    this.show(null);
   }
 
   async catchUp(steps: readonly ReportedStep[]): Promise<void> {
-    this.show(steps.at(-1)?.metrics ?? {});
+    this.show(steps.at(-1) ?? null);
   }
 
-  async report({ metrics }: ReportedStep): Promise<void> {
-    this.show(metrics);
+  async report(step: ReportedStep): Promise<void> {
+    const { metrics } = step;
+    this.show(step);
     this.steps.inc();
     for (const name of CASES) this.samples.inc({ case: name }, metrics[`samples/${name}`] ?? 0);
     this.tokens.inc(metrics['tokens'] ?? 0);
     if (metrics['step_seconds'] !== undefined) this.duration.observe(metrics['step_seconds']);
   }
 
-  private show(values: Readonly<Record<string, number>>): void {
+  private show(step: Pick<ReportedStep, 'at' | 'metrics'> | null): void {
+    if (step === null) this.lastStep.remove();
+    else this.lastStep.set(step.at / 1000);
     for (const entry of Object.values<StepMetric>(STEP_METRICS)) {
       const gauge = this.gaugeOf(entry);
       // Without labels a gauge that is reset is 0, which would say that the step had that number.
       if (entry.labels) gauge.reset();
       else gauge.remove();
     }
-    for (const [name, value] of ownMetrics(values)) {
+    for (const [name, value] of ownMetrics(step?.metrics ?? {})) {
       const entry = stepMetricOf(name)!;
       this.gaugeOf(entry).set(entry.labels ?? {}, value);
     }
