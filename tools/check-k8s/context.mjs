@@ -1,0 +1,85 @@
+// What the manifests are compared with: the services' own configuration schemas, the names on the bus, the pinned schemas, the Secrets that
+// users make. Reads built files; rules get it as a value.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { YAML11_SCHEMA, loadAll } from 'js-yaml';
+import { appOfImage } from './objects.mjs';
+import { loadSchemas } from './rules/schema.mjs';
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const SECRETS_FILE = 'k8s/secrets.example.yaml';
+const APPS = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer', 'engine', 'demo-judge'];
+
+/** @throws Error with what to do when the services are not built */
+export function loadContext() {
+  const unbuilt = APPS.filter((app) => !existsSync(join(root, `apps/${app}/dist/config.js`)));
+  if (unbuilt.length > 0) throw new Error(`${unbuilt.join(', ')} not built; run: npm run build`);
+  const require = createRequire(import.meta.url);
+  const { parseConfig } = require('@hindcast/platform');
+  const { buckets, contracts, durableName, queries, streams } = require('@hindcast/contracts');
+  const services = new Map(
+    APPS.map((app) => [app, serviceFrom(app, require(join(root, `apps/${app}/dist/config.js`)), parseConfig)]),
+  );
+  return {
+    services,
+    serviceOf: ({ image, command, args }) => (command || args ? undefined : services.get(appOfImage(image))),
+    validatorOf: loadSchemas(join(root, 'k8s/schemas')),
+    secrets: existsSync(join(root, SECRETS_FILE))
+      ? secretsIn(readFileSync(join(root, SECRETS_FILE), 'utf8'))
+      : new Map(),
+    secretsFile: SECRETS_FILE,
+    bus: {
+      subjects: [...Object.values(contracts), ...Object.values(queries)].map(({ subject }) => subject),
+      streams: Object.keys(streams),
+      buckets: Object.values(buckets),
+      /** consumer → `{ app, stream }` */
+      consumers: new Map(
+        Object.values(contracts).flatMap(({ subject, handlers }) =>
+          handlers.map((app) => [
+            durableName(app, subject),
+            { app, stream: Object.keys(streams).find((stream) => streams[stream].includes(subject)) },
+          ]),
+        ),
+      ),
+    },
+  };
+}
+
+/** `{ app, variables, parse(values) → { config } | { mistakes } }` of an app's config.js. */
+function serviceFrom(app, exported, parseConfig) {
+  const [, schema] = Object.entries(exported).find(([name]) => name.endsWith('Config') && !name.startsWith('read'));
+  return {
+    app,
+    variables: new Set(Object.keys(shapeOf(schema))),
+    parse(values) {
+      try {
+        return { config: parseConfig(app, schema, values), mistakes: [] };
+      } catch (error) {
+        return {
+          mistakes: error.message
+            .split('\n')
+            .slice(1)
+            .map((line) => line.trim()),
+        };
+      }
+    },
+  };
+}
+
+/** The fields of the object inside everything that wraps it: refinements, pipes, transforms. */
+function shapeOf({ def }) {
+  if (def.shape) return def.shape;
+  const inner = def.innerType ?? def.in ?? def.schema;
+  if (!inner) throw new Error('a configuration schema without an object; teach tools/check-k8s/context.mjs to read it');
+  return shapeOf(inner);
+}
+
+/** Name → keys of the Secrets that a YAML file shows. */
+export function secretsIn(text) {
+  const objects = loadAll(text, { schema: YAML11_SCHEMA }).filter((object) => object?.kind === 'Secret');
+  return new Map(
+    objects.map(({ metadata, data, stringData }) => [metadata.name, Object.keys({ ...data, ...stringData })]),
+  );
+}
