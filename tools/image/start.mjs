@@ -1,0 +1,119 @@
+// `npm run image -- start`: runs a pruned folder as its image runs.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { imageOf, USER } from './images.mjs';
+
+const SANDBOX = join(dirname(fileURLToPath(import.meta.url)), 'sandbox.sh');
+
+/** What this machine can keep a process from: `sandbox` a root of its own, `account` another account, `none`. */
+export function isolation() {
+  if (process.getuid?.() !== 0) return 'none';
+  const canMount = spawnSync('unshare', ['--mount', '--pid', '--fork', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], {
+    stdio: 'ignore',
+  });
+  return canMount.status === 0 ? 'sandbox' : 'account';
+}
+
+/** Where an image's folders are, for the isolation; `/app` and so on in a root of its own. */
+function placesOf({ kind, folder, data, policies, models }) {
+  if (kind === 'sandbox') return { app: '/app', data: '/data', policies: '/policies', models: '/models', tmp: '/tmp' };
+  return { app: folder, data, policies, models, tmp: join(data, '.tmp') };
+}
+
+/**
+ * Starts one file of a pruned folder. The folder belongs to root, or to nobody who writes, from then on.
+ *
+ * @param {{ name: string, folder: string, data: string, policies: string, models?: string, env?: Record<string, string>, file?: string, args?: string[], kind?: 'sandbox' | 'account' | 'none', stdio?: import('node:child_process').StdioOptions }} options
+ *   `env` may say `{models}` and `{policies}` for where those folders are seen; nothing of this process's environment is handed on
+ * @returns {{ child: import('node:child_process').ChildProcess, kind: string, cleanUp: () => void }}
+ */
+export function start({ name, folder, data, policies, models, env = {}, file, args = [], kind = isolation(), stdio }) {
+  const image = imageOf(name);
+  for (const writable of [data, policies]) {
+    mkdirSync(writable, { recursive: true });
+    if (process.getuid?.() === 0) chownSync(writable, USER.uid, USER.gid);
+  }
+  closeToWriters(folder);
+  const places = placesOf({
+    kind,
+    folder: resolve(folder),
+    data: resolve(data),
+    policies: resolve(policies),
+    models: models && resolve(models),
+  });
+  const main = file ?? join('apps', image.app, 'dist/main.js');
+  const environment = {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    NODE_ENV: 'production',
+    PORT: String(image.port),
+    DATA_DIR: places.data,
+    HOME: '/nonexistent',
+    TMPDIR: places.tmp,
+    ...Object.fromEntries(
+      Object.entries(env).map(([key, value]) => [
+        key,
+        value.replaceAll('{models}', places.models ?? '').replaceAll('{policies}', places.policies),
+      ]),
+    ),
+  };
+  const root = kind === 'sandbox' ? mkdtempSync(join(tmpdir(), 'hindcast-root-')) : null;
+  if (kind !== 'sandbox') {
+    mkdirSync(places.tmp, { recursive: true });
+    if (process.getuid?.() === 0) chownSync(places.tmp, USER.uid, USER.gid);
+  }
+  const [command, commandArgs, options] =
+    root === null
+      ? [process.execPath, [main, ...args], { cwd: places.app, ...(kind === 'account' ? USER : {}) }]
+      : [
+          'unshare',
+          [
+            '--mount',
+            '--pid',
+            '--fork',
+            '--kill-child',
+            SANDBOX,
+            root,
+            resolve(folder),
+            resolve(data),
+            resolve(policies),
+            models ? resolve(models) : '-',
+            USER.uid,
+            USER.gid,
+            process.execPath,
+            main,
+            ...args,
+          ].map(String),
+          { cwd: '/' },
+        ];
+  const child = spawn(command, commandArgs, {
+    ...options,
+    env: environment,
+    stdio: stdio ?? ['ignore', 'pipe', 'pipe'],
+  });
+  return { child, kind, cleanUp: () => root !== null && rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Process id of the service itself, as this machine sees it: in a sandbox it is `unshare`'s child. */
+export function servicePid(child) {
+  if (!child.spawnargs[0].endsWith('unshare')) return child.pid;
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' });
+  const pid = Number(stdout.trim().split('\n')[0]);
+  return Number.isInteger(pid) && pid > 0 ? pid : null;
+}
+
+/** Nobody may write below the folder; root's own rights aside, which the account that runs does not have. */
+function closeToWriters(folder) {
+  if (!existsSync(folder)) throw new Error(`${folder} is not there (npm run image -- prune)`);
+  const close = (path) => {
+    const found = lstatSync(path);
+    if (found.isSymbolicLink()) return;
+    chmodSync(path, (found.mode & 0o555) | 0o444 | (found.isDirectory() ? 0o111 : 0));
+  };
+  close(folder);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    close(join(entry.parentPath, entry.name));
+}
