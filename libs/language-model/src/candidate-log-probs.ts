@@ -2,7 +2,8 @@ import * as tf from '@tensorflow/tfjs';
 import type { LlamaConfig } from './config';
 import type { Weights } from './linear';
 import { chunkSizes, entropy, LOGIT_CHUNK, logSoftmax, type LogProbOptions } from './token-log-probs';
-import { forwardHidden, outputMatrix } from './transformer';
+import { spreadOut } from './needed-rows';
+import { forwardRows, outputMatrix } from './transformer';
 
 export interface CandidateLogProbs {
   /** `[B, T, C]` nats. */
@@ -28,18 +29,21 @@ export function candidateLogProbs(
 ): CandidateLogProbs {
   const [batch, length, count] = candidateIds.shape;
   return tf.tidy(() => {
-    const hidden = tf.reshape<tf.Rank.R2>(forwardHidden(config, weights, tokenIds, options), [-1, config.hiddenSize]);
-    const ids = tf.reshape<tf.Rank.R2>(candidateIds, [-1, count]);
+    const { needed } = options;
+    const hidden = forwardRows(config, weights, tokenIds, options);
+    const all = tf.reshape<tf.Rank.R2>(candidateIds, [-1, count]);
+    const ids = needed ? tf.gather(all, needed.rows) : all;
     const head = outputMatrix(config, weights);
     const limit = Math.max(1, Math.floor((options.logitChunk ?? LOGIT_CHUNK) / config.vocabSize));
-    const sizes = chunkSizes(batch * length, limit);
+    const sizes = chunkSizes(ids.shape[0], limit);
     // tfjs has no gradient of a split into one piece.
     const inChunks = (x: tf.Tensor2D): tf.Tensor2D[] =>
       sizes.length === 1 ? [x] : (tf.split(x, sizes, 0) as tf.Tensor2D[]);
     const rowChunks = inChunks(hidden);
     const idChunks = inChunks(ids);
     const chunks = rowChunks.map((rows, i) => headCandidates(rows, head, idChunks[i]!, options.lora !== undefined));
-    const [logProbs, entropies] = tf.split(tf.concat2d(chunks, 0), [count, 1], 1);
+    const made = tf.concat2d(chunks, 0);
+    const [logProbs, entropies] = tf.split(needed ? spreadOut(made, needed) : made, [count, 1], 1);
     return {
       logProbs: tf.reshape<tf.Rank.R3>(logProbs!, [batch, length, count]),
       entropies: tf.reshape<tf.Rank.R2>(entropies!, [batch, length]),

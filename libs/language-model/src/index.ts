@@ -32,4 +32,5 @@ export { LOGIT_CHUNK, tokenLogProbs, tokenLogProbsAndEntropies, type LogProbOpti
 export { loadTokenizer, type Tokenizer } from './tokenizer';
 export { assertTokenizerFits } from './tokenizer-fit';
 export { weightShapes } from './weight-shapes';
+export { type NeededRows } from './needed-rows';
 export { forwardCached, forwardHidden, logits, type ForwardOptions, type LayerCache } from './transformer';

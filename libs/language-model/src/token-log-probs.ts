@@ -1,7 +1,8 @@
 import * as tf from '@tensorflow/tfjs';
 import type { LlamaConfig } from './config';
 import type { Weights } from './linear';
-import { forwardHidden, outputMatrix, type ForwardOptions } from './transformer';
+import { spreadOut } from './needed-rows';
+import { forwardRows, outputMatrix, type RowOptions } from './transformer';
 
 /** Logits are made for at most this many (token, vocabulary entry) pairs at once: 64 MiB of float32. */
 export const LOGIT_CHUNK = 2 ** 24;
@@ -9,7 +10,8 @@ export const LOGIT_CHUNK = 2 ** 24;
 /** The same under an output layer that is not trained: fewer and larger products, because less is kept of each. */
 const FIXED_HEAD_CHUNK = 4 * LOGIT_CHUNK;
 
-export interface LogProbOptions extends ForwardOptions {
+/** With `needed` the results of other positions are finite and mean nothing, and the loss must give them no weight. */
+export interface LogProbOptions extends RowOptions {
   /** Other limit than `LOGIT_CHUNK`. */
   readonly logitChunk?: number;
 }
@@ -56,15 +58,19 @@ function statistics(
   options: LogProbOptions,
   withEntropy: boolean,
 ): tf.Tensor2D {
-  const hidden = tf.reshape<tf.Rank.R2>(forwardHidden(config, weights, tokenIds, options), [-1, config.hiddenSize]);
-  const targets = tf.reshape<tf.Rank.R1>(targetIds, [-1]);
+  const { needed } = options;
+  const hidden = forwardRows(config, weights, tokenIds, options);
+  const all = tf.reshape<tf.Rank.R1>(targetIds, [-1]);
+  const targets = needed ? tf.gather(all, needed.rows) : all;
   const head = outputMatrix(config, weights);
   const isHeadFixed = options.lora !== undefined;
   const sizes = chunkSizes(
     targets.size,
     Math.max(1, Math.floor((options.logitChunk ?? (isHeadFixed ? FIXED_HEAD_CHUNK : LOGIT_CHUNK)) / config.vocabSize)),
   );
-  if (sizes.length === 1) return headStatistics(hidden, head, targets, { withEntropy, isHeadFixed, recompute: false });
+  const byRow = (rows: tf.Tensor2D): tf.Tensor2D => (needed ? spreadOut(rows, needed) : rows);
+  if (sizes.length === 1)
+    return byRow(headStatistics(hidden, head, targets, { withEntropy, isHeadFixed, recompute: false }));
   const hiddenChunks = tf.split(hidden, sizes, 0);
   const targetChunks = tf.split(targets, sizes, 0);
   const chunks = hiddenChunks.map((rows, i) =>
@@ -74,7 +80,7 @@ function statistics(
       recompute: true,
     }),
   );
-  return tf.concat2d(chunks, 0);
+  return byRow(tf.concat2d(chunks, 0));
 }
 
 /** `total` in pieces of at most `limit`, as equal as can be: fewer different shapes to compile. */

@@ -2,6 +2,7 @@ import * as tf from '@tensorflow/tfjs';
 import { causalBlocks, mix, mixInBlocks } from './attention';
 import type { LlamaConfig } from './config';
 import { linear, rmsNorm, swiglu, weight, type LoraTensors, type Weights } from './linear';
+import { onlyNeeded, type NeededRows } from './needed-rows';
 import { recomputed } from './recompute';
 import { rotate, rotation, type Rotation } from './rope';
 
@@ -21,6 +22,12 @@ export interface ForwardOptions {
   readonly recompute?: boolean;
 }
 
+/** What `forwardRows` may leave out. */
+export interface RowOptions extends ForwardOptions {
+  /** The rows of `[B·T, hiddenSize]` that are wanted; default all. */
+  readonly needed?: NeededRows;
+}
+
 /** Keys and values of one layer, `[B, kvHeads, length, headDim]`. Keys are rotated and carry `rotation`'s factor: feed them back as they are. */
 export interface LayerCache {
   readonly keys: tf.Tensor4D;
@@ -34,6 +41,8 @@ interface Call {
   /** `[1 or B, 1, T, past + T]`, 0 where a query may see a key, hugely negative elsewhere. */
   readonly bias: tf.Tensor4D;
   readonly lora?: LoraTensors;
+  /** Only in the last layer. */
+  readonly needed?: NeededRows;
 }
 
 /**
@@ -49,7 +58,17 @@ export function forwardHidden(
   tokenIds: tf.Tensor2D,
   options: ForwardOptions = {},
 ): tf.Tensor3D {
-  return tf.tidy(() => forward(config, weights, tokenIds, options).hidden);
+  return tf.tidy(() => byPosition(config, tokenIds, forward(config, weights, tokenIds, options).rows));
+}
+
+/** The same as rows, `[B·T, hiddenSize]`, or `[P, hiddenSize]` of the needed ones alone. */
+export function forwardRows(
+  config: LlamaConfig,
+  weights: Weights,
+  tokenIds: tf.Tensor2D,
+  options: RowOptions = {},
+): tf.Tensor2D {
+  return tf.tidy(() => forward(config, weights, tokenIds, options).rows);
 }
 
 /**
@@ -67,7 +86,12 @@ export function forwardCached(
 ): { hidden: tf.Tensor3D; added: LayerCache[] } {
   if (past.length !== config.layers)
     throw new RangeError(`a cache of ${past.length} layers for a model of ${config.layers}`);
-  return forward(config, weights, tokenIds, options, past);
+  const { rows, added } = forward(config, weights, tokenIds, options, past);
+  return { hidden: byPosition(config, tokenIds, rows), added };
+}
+
+function byPosition({ hiddenSize }: LlamaConfig, { shape }: tf.Tensor2D, rows: tf.Tensor2D): tf.Tensor3D {
+  return tf.reshape<tf.Rank.R3>(rows, [...shape, hiddenSize]);
 }
 
 /** Logits of hidden states: `[..., hiddenSize]` to `[..., vocabSize]`. */
@@ -86,9 +110,9 @@ function forward(
   config: LlamaConfig,
   weights: Weights,
   tokenIds: tf.Tensor2D,
-  options: ForwardOptions,
+  options: RowOptions,
   past?: readonly LayerCache[],
-) {
+): { rows: tf.Tensor2D; added: LayerCache[] } {
   const [batch, length] = tokenIds.shape;
   const pastLength = past?.[0]?.keys.shape[2] ?? 0;
   const call: Call = {
@@ -105,19 +129,20 @@ function forward(
   const added: LayerCache[] = [];
   for (let layer = 0; layer < config.layers; layer++) {
     const at = `model.layers.${layer}.`;
+    const own = layer === config.layers - 1 && options.needed ? { ...call, needed: options.needed } : call;
     if (options.recompute && !past) {
-      hidden = recomputedBlock(config, weights, at, hidden, call);
+      hidden = recomputedBlock(config, weights, at, hidden, own);
       continue;
     }
-    const [next, keys, values] = tf.tidy(() => block(config, weights, at, hidden, call, past?.[layer]));
+    const [next, keys, values] = tf.tidy(() => block(config, weights, at, hidden, own, past?.[layer]));
     hidden = next;
     if (past) added.push({ keys, values });
   }
   hidden = rmsNorm(hidden, weight(weights, 'model.norm.weight'), config.rmsNormEps);
-  return { hidden: tf.reshape<tf.Rank.R3>(hidden, [batch, length, config.hiddenSize]), added };
+  return { rows: hidden, added };
 }
 
-/** One pre-norm layer on `[B·T, hiddenSize]`; also the keys and values of its tokens. */
+/** One pre-norm layer on `[B·T, hiddenSize]`, to `[P, hiddenSize]` where not all rows are needed; also the keys and values of its tokens. */
 function block(
   config: LlamaConfig,
   weights: Weights,
@@ -129,16 +154,24 @@ function block(
   const { rmsNormEps, mlpBias } = config;
   const normed = rmsNorm(hidden, weight(weights, `${at}input_layernorm.weight`), rmsNormEps);
   const { context, keys, values } = attention(config, weights, `${at}self_attn.`, normed, call, past);
+  const { needed } = call;
+  const rows = (x: tf.Tensor2D): tf.Tensor2D => (needed ? onlyNeeded(x, needed) : x);
+  const lora = needed && call.lora ? loraOfRows(call.lora, needed) : call.lora;
   const attended = tf.add(
-    hidden,
-    linear(context, weights, `${at}self_attn.o_proj`, config.attentionOutputBias, call.lora),
+    rows(hidden),
+    linear(rows(context), weights, `${at}self_attn.o_proj`, config.attentionOutputBias, lora),
   ) as tf.Tensor2D;
 
   const fed = rmsNorm(attended, weight(weights, `${at}post_attention_layernorm.weight`), rmsNormEps);
-  const gate = linear(fed, weights, `${at}mlp.gate_proj`, mlpBias, call.lora);
-  const up = linear(fed, weights, `${at}mlp.up_proj`, mlpBias, call.lora);
+  const gate = linear(fed, weights, `${at}mlp.gate_proj`, mlpBias, lora);
+  const up = linear(fed, weights, `${at}mlp.up_proj`, mlpBias, lora);
   const inner = swiglu(gate, up);
-  return [tf.add(attended, linear(inner, weights, `${at}mlp.down_proj`, mlpBias, call.lora)), keys, values];
+  return [tf.add(attended, linear(inner, weights, `${at}mlp.down_proj`, mlpBias, lora)), keys, values];
+}
+
+/** Each row keeps its own dropout mask. */
+function loraOfRows(lora: LoraTensors, { rows }: NeededRows): LoraTensors {
+  return lora.dropout ? { ...lora, dropout: { ...lora.dropout, rows: tf.gather(lora.dropout.rows, rows) } } : lora;
 }
 
 /** `block` without cache, keeping only what goes in. Base weights under an adapter are constants that outlive the backward pass. */
@@ -149,15 +182,21 @@ function recomputedBlock(
   hidden: tf.Tensor2D,
   call: Call,
 ): tf.Tensor2D {
-  const { lora, rotation: turn, bias } = call;
+  const { lora, rotation: turn, bias, needed } = call;
   const trained = Object.entries(lora?.weights ?? weights).filter(([name]) => name.includes(at));
-  const run = ([rows, ...tensors]: tf.Tensor[], [cos, sin, mask]: tf.Tensor[]): tf.Tensor => {
+  const run = ([rows, ...tensors]: tf.Tensor[], [cos, sin, mask, wanted, places]: tf.Tensor[]): tf.Tensor => {
     const changed = Object.fromEntries(trained.map(([name], i) => [name, tensors[i] as tf.Tensor]));
     const constants = { rotation: { cos: cos as tf.Tensor4D, sin: sin as tf.Tensor4D }, bias: mask as tf.Tensor4D };
-    const again: Call = { ...call, ...constants, ...(lora && { lora: { ...lora, weights: changed } }) };
+    const again: Call = {
+      ...call,
+      ...constants,
+      ...(lora && { lora: { ...lora, weights: changed } }),
+      ...(needed && { needed: { rows: wanted as tf.Tensor1D, places: places as tf.Tensor1D } }),
+    };
     return block(config, lora ? weights : changed, at, rows as tf.Tensor2D, again)[0];
   };
-  return recomputed(run, [hidden, ...trained.map(([, tensor]) => tensor)], [turn.cos, turn.sin, bias]) as tf.Tensor2D;
+  const kept = [turn.cos, turn.sin, bias, ...(needed ? [needed.rows, needed.places] : [])];
+  return recomputed(run, [hidden, ...trained.map(([, tensor]) => tensor)], kept) as tf.Tensor2D;
 }
 
 /**

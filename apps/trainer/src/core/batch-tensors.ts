@@ -2,6 +2,7 @@ import type { TopK } from '@hindcast/contracts';
 import { float32Tensor, type HostTensor } from '@hindcast/language-model';
 import type { HostTensors } from './compute-backend';
 import type { MicroBatch } from './micro-batches';
+import { neededTensors } from './needed-positions';
 import { inputLength, type TrainingSample } from './training-sample';
 
 type Tokens = Pick<TrainingSample, 'promptIds' | 'responseIds'>;
@@ -19,7 +20,7 @@ export interface ResponseNumbers {
 
 /**
  * Token ids of a micro-batch and the ids that follow them, `[B, T]` int32. Row i reads prompt and response without the last
- * token; padding after it, and whole rows of padding, hold id 0 and have weight 0.
+ * token; padding after it, and whole rows of padding, hold id 0 and have weight 0. With them, which positions are needed.
  */
 export function tokenTensors(samples: readonly Tokens[], batch: MicroBatch): HostTensors {
   const { rows, length } = batch;
@@ -34,7 +35,7 @@ export function tokenTensors(samples: readonly Tokens[], batch: MicroBatch): Hos
     targetIds.set(tokens.subarray(1), row * length);
   });
   const tensor = (data: Int32Array): HostTensor => ({ dtype: 'int32', shape: [rows, length], data });
-  return { tokenIds: tensor(tokenIds), targetIds: tensor(targetIds) };
+  return { tokenIds: tensor(tokenIds), targetIds: tensor(targetIds), ...neededTensors(samples, batch) };
 }
 
 /** Everything that the loss reads of a micro-batch: the tokens, and log π_old, A, w and log π_ref at the positions that predict a response token. */

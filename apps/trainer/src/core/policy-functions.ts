@@ -8,6 +8,7 @@ import {
 } from '@hindcast/language-model';
 import * as tf from '@tensorflow/tfjs';
 import type { TensorFunction } from './compute-backend';
+import { NEEDED_PLACES, NEEDED_ROWS } from './needed-positions';
 import { combinedLoss, needsEntropy, needsReference, type LossSettings } from './loss/combined-loss';
 
 /** What is frozen and what is trained; weights by Hugging Face and PEFT names. */
@@ -32,7 +33,7 @@ export const DROPOUT_PREFIX = 'dropout:';
 
 type Tensors = Readonly<Record<string, tf.Tensor>>;
 
-/** log π of every target id under the policy, `[B, T]` nats. */
+/** log π of every target id under the policy, `[B, T]` nats; of the needed positions where the inputs name them. */
 export function logProbsFunction(shape: PolicyShape): TensorFunction {
   return (inputs) => {
     const { weights, options } = policyWeights(shape, inputs, pick(inputs, shape.trainedNames));
@@ -42,14 +43,14 @@ export function logProbsFunction(shape: PolicyShape): TensorFunction {
 
 /** log π_ref of every target id: the base model's, whose weights are all given by name; `[B, T]` nats. */
 export function referenceLogProbsFunction(config: LlamaConfig): TensorFunction {
-  return (inputs) => ({ logProbs: tokenLogProbs(config, inputs, ...tokens(inputs)) });
+  return (inputs) => ({ logProbs: tokenLogProbs(config, inputs, ...tokens(inputs), neededOf(inputs)) });
 }
 
 /**
  * Log-probs → loss → gradients of what is trained, as one function: recorded once with its own derivative, it is one graph.
  *
  * Reads `tokenIds`, `targetIds`, `oldLogProbs`, `advantages`, `tokenWeights`, all `[B, T]`; where the loss needs them `refLogProbs`
- * `[B, T]`; for the top-K term `topKIds`, `topKLogProbs` `[B, T, K]` and `topKWeights` `[B, T]`; the keys of dropout masks; and
+ * `[B, T]`; which positions are needed, where not all are; for the top-K term `topKIds`, `topKLogProbs` `[B, T, K]` and `topKWeights` `[B, T]`; the keys of dropout masks; and
  * the weights by name. Gives `logProbs` `[B, T]`, under `row:<name>` the parts of `LossRows`, `[B]` each, and under `gradient:<name>` the
  * gradient of each trained weight.
  */
@@ -124,12 +125,19 @@ function policyWeights(
   trained: Tensors,
 ): { weights: Tensors; options: LogProbOptions } {
   const frozen = pick(inputs, frozenNames);
-  if (loraScale === null) return { weights: { ...frozen, ...trained }, options: { recompute } };
+  const needed = neededOf(inputs);
+  if (loraScale === null) return { weights: { ...frozen, ...trained }, options: { recompute, ...needed } };
   const keys = dropoutKeysOf(inputs, dropout);
   return {
     weights: frozen,
-    options: { recompute, lora: { weights: trained, scale: loraScale, ...(keys && { dropout: keys }) } },
+    options: { recompute, ...needed, lora: { weights: trained, scale: loraScale, ...(keys && { dropout: keys }) } },
   };
+}
+
+/** Where the inputs say that only some positions are needed. */
+function neededOf(inputs: Tensors): Pick<LogProbOptions, 'needed'> {
+  const rows = inputs[NEEDED_ROWS] as tf.Tensor1D | undefined;
+  return rows ? { needed: { rows, places: inputs[NEEDED_PLACES] as tf.Tensor1D } } : {};
 }
 
 function dropoutKeysOf(inputs: Tensors, rate: number): LoraDropout | null {
