@@ -6,7 +6,7 @@ const everywhere = ['0.0.0.0', '::', ''];
 const host = everywhere.includes(HOST) ? '127.0.0.1' : HOST;
 try {
   const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/healthz`, {
-    signal: AbortSignal.timeout(4_000),
+    signal: globalThis.AbortSignal.timeout(4_000),
   });
   process.exitCode = answer.ok ? 0 : 1;
 } catch {

@@ -39,6 +39,8 @@ program
   .requiredOption('--data <folder>', 'DATA_DIR')
   .requiredOption('--policies <folder>', 'becomes /policies')
   .option('--models <folder>', 'becomes /models, read-only')
+  .option('--file <path>', 'another file of the folder than the service, e.g. healthcheck.mjs')
+  .option('--args <arguments...>', 'its arguments', [])
   .argument('[variables...]', 'NAME=value')
   .action((variables, options) => {
     const env = Object.fromEntries(variables.map(variable));
@@ -49,6 +51,7 @@ program
       policies: options.policies,
       models: options.models,
       env,
+      ...(options.file ? { file: options.file, args: options.args } : {}),
       stdio: 'inherit',
     });
     say(`isolation: ${kind}`);

@@ -43,7 +43,8 @@ export function prune({ name, root, out }) {
   for (const { name: packageName, folder } of packages.values())
     copyPackage(packageName, folder, join(out, relative(root, folder)), traced.get(folder));
   writeManifests(image, own, root, out);
-  for (const name of ['LICENSE']) copyFile(join(root, name), join(out, name));
+  copyFile(join(root, 'LICENSE'), join(out, 'LICENSE'));
+  copyFile(join(root, 'tools/image/healthcheck.mjs'), join(out, 'healthcheck.mjs'));
   writeFileSync(
     join(out, 'sbom.cdx.json'),
     `${JSON.stringify(sbomOf({ name, root, packages, locked, own }), null, 2)}\n`,

