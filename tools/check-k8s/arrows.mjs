@@ -2,8 +2,8 @@
 // rendered NetworkPolicies allow, at both ends, and fails on one too few and one too many.
 
 /**
- * `from` and `to` are pods by their label `app.kubernetes.io/name`, or a name of {@link outside}; `*` is every pod. An arrow counts where
- * both ends are there. `ifThere`: only where the overlay has an object of this kind. `unless`: only where none of these apps is there.
+ * `from` and `to` are pods by their label `app.kubernetes.io/name`, or a name of {@link outside}. An arrow counts where both ends are
+ * there. `ifThere`: only where the overlay has an object of this kind. `unless`: only where none of these apps is there.
  */
 export const arrows = [
   { from: 'agents', to: 'gateway', ports: [8080], why: 'agents ask for answers' },
@@ -21,6 +21,36 @@ export const arrows = [
     { from, to: 'postgres', ports: [5432], why: 'the ledger' },
     { from, to: 'elsewhere', ports: [5432], unless: ['postgres'], why: 'the ledger is outside' },
   ]),
+  // The pods that CloudNativePG makes of a Cluster.
+  {
+    from: 'postgres',
+    to: 'postgres',
+    ports: [5432, 8000],
+    ifThere: 'Cluster',
+    why: 'replicas follow and ask each other',
+  },
+  {
+    from: 'cnpg',
+    to: 'postgres',
+    ports: [5432, 8000],
+    ifThere: 'Cluster',
+    why: 'the operator asks each server how it is',
+  },
+  {
+    from: 'postgres',
+    to: 'elsewhere',
+    ports: [443, 6443],
+    ifThere: 'Cluster',
+    why: 'it asks the API server for its role',
+  },
+  {
+    from: 'postgres',
+    to: 'dns',
+    ports: [53],
+    protocols: ['UDP', 'TCP'],
+    ifThere: 'Cluster',
+    why: 'replicas have names',
+  },
 
   ...['gateway', 'teacher-svc', 'trainer'].flatMap((from) => [
     ...['vllm-policy', 'engine'].map((to) => ({ from, to, ports: [8000], why: 'answers, scores, adapters' })),
@@ -42,20 +72,20 @@ export const arrows = [
     'teacher-svc': 8082,
     dispatcher: 8083,
     trainer: 8084,
-    engine: 8000,
-    'demo-judge': 8001,
-    'vllm-policy': 8000,
-    'vllm-judge': 8000,
-    nats: 7777,
   }).map(([to, port]) => ({
     from: 'monitoring',
     to,
     ports: [port],
-    ifThere: 'ServiceMonitor',
     why: 'metrics are scraped',
   })),
 
-  { from: '*', to: 'dns', ports: [53], protocols: ['UDP', 'TCP'], why: 'names' },
+  ...['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'dispatcher-migrate', 'trainer', 'nats'].map((from) => ({
+    from,
+    to: 'dns',
+    ports: [53],
+    protocols: ['UDP', 'TCP'],
+    why: 'it calls others by name',
+  })),
 ];
 
 const pod = (namespace, labels = {}, namespaceLabels = {}) => ({
@@ -71,6 +101,7 @@ const pod = (namespace, labels = {}, namespaceLabels = {}) => ({
  */
 export const outside = {
   agents: [pod('agents', {}, { 'hindcast/gateway-client': 'true' })],
+  cnpg: [pod('cnpg-system', { 'app.kubernetes.io/name': 'cloudnative-pg' })],
   dns: [pod('kube-system', { 'k8s-app': 'kube-dns' })],
   keda: [pod('keda', { app: 'keda-operator', 'app.kubernetes.io/name': 'keda-operator' })],
   monitoring: [pod('monitoring', { 'app.kubernetes.io/name': 'prometheus' })],
@@ -79,6 +110,3 @@ export const outside = {
   'the metadata service': [{ address: '169.254.169.254' }],
   'a stranger': [pod('somewhere')],
 };
-
-/** Of these, every caller is one: an open door is what is wanted. */
-export const open = ['agents'];

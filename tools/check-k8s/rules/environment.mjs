@@ -14,7 +14,8 @@ const NEEDED = {
   'teacher-svc': [['NATS_URL'], ['TEACHER_BASE_URL', 'POLICY_BASE_URL'], ['TEACHER_MODEL', 'POLICY_MODEL']],
   dispatcher: [['NATS_URL'], ['DATABASE_URL']],
   trainer: [['NATS_URL'], ['POLICY_BASE_URL'], ['MODEL_DIR'], ['POLICY_DIR']],
-  engine: [['MODEL_DIR'], ['SERVED_MODEL_NAME']],
+  // Its image brings the seed model.
+  engine: [],
   'demo-judge': [],
 };
 const IS_SECRET = /(_API_KEY|_PASSWORD|_SECRET|^DATABASE_URL|^API_KEYS)$/;

@@ -1,5 +1,5 @@
 // NetworkPolicies open exactly the arrows of ../arrows.mjs.
-import { arrows as wantedArrows, open, outside } from '../arrows.mjs';
+import { arrows as wantedArrows, outside } from '../arrows.mjs';
 import { idOf, namespaceOf, ofKind, workloadsOf } from '../objects.mjs';
 import { allows, policiesOf } from '../reach.mjs';
 
@@ -30,7 +30,7 @@ export function arrows(objects) {
     [...inside, ...strangers]
       .filter((to) => from.pod || to.pod)
       .flatMap((to) => {
-        const ports = to.pod ? portsOfPod(to.pod) : withArrowPorts(outsidePorts, wanted, to.app);
+        const ports = withArrowPorts(to.pod ? portsOfPod(to.pod) : outsidePorts, wanted, to.app);
         return ports.flatMap((port) => arrowProblems(policies, from, to, port, wanted));
       }),
   );
@@ -58,10 +58,8 @@ function arrowProblems(policies, from, to, port, wanted) {
         object: id,
         message: `${arrow} is needed (${why}) and its ${end} is not allowed; allow it`,
       }));
-  // Where every caller is welcome, the pods of the namespace are too.
-  const isOpen = open.some((door) => wanted(door, to.app, port));
   return ends
-    .filter(({ end, isAllowed }) => isAllowed && !(end === 'ingress' && isOpen))
+    .filter(({ isAllowed }) => isAllowed)
     .map(({ end, id }) => ({
       object: id,
       message: `${arrow} is allowed by its ${end} and is no arrow that is wanted; forbid it, or give its reason in tools/check-k8s/arrows.mjs`,
@@ -78,7 +76,7 @@ function wantedIn(objects, pods) {
   const find = (from, to, { port, protocol }) =>
     counting.find(
       (arrow) =>
-        (arrow.from === from || (arrow.from === '*' && apps.has(from))) &&
+        arrow.from === from &&
         arrow.to === to &&
         arrow.ports.includes(port) &&
         (arrow.protocols ?? ['TCP']).includes(protocol),
@@ -104,7 +102,11 @@ function podsOf(objects) {
       'cnpg.io/podRole': 'instance',
       ...cluster.spec?.inheritedMetadata?.labels,
     },
-    ports: [{ name: 'postgresql', containerPort: 5432 }],
+    ports: [
+      { name: 'postgresql', containerPort: 5432 },
+      { name: 'status', containerPort: 8000 },
+      { name: 'metrics', containerPort: 9187 },
+    ],
   }));
   return [...workloads, ...clusters].map((pod) => ({
     ...pod,
