@@ -84,6 +84,9 @@ export function sizeOf(name: SizeName, layers?: number): Size {
   return { name, ...size, config: { ...size.config, layers: layers ?? size.config.layers } };
 }
 
+/** Ids of a sample's prompt: a quarter of its positions; one id more than the rest is its answer. */
+export const promptLength = ({ length }: Size): number => length / 4;
+
 /** A matrix product of a step, and how often it is made. */
 export interface Product {
   /** So many at once of `[rows, inner] · [inner, columns]`. */
@@ -96,14 +99,17 @@ export interface Product {
 
 /**
  * The matrix products that a step cannot do without: forward, and backward to the rows and, where weights are trained, to
- * the weights. Attention counts in full, the half above the diagonal too. Neither recomputation nor an embedding's gradient counts.
+ * the weights. What comes after the last layer's attention is needed only where an answer is predicted. Attention counts in full, the
+ * half above the diagonal too. Neither recomputation nor an embedding's gradient counts.
  */
-export function productsOf({ config, samples, length, rank }: Size): Product[] {
-  const rows = samples * length;
+export function productsOf(size: Size): Product[] {
+  const { config, samples, length, rank } = size;
+  const predicting = samples * (length + 1 - promptLength(size));
   const products: Product[] = [];
   for (const [name, shape] of weightShapes(config)) {
     if (shape.length !== 2 || (name === 'model.embed_tokens.weight' && !config.tieWordEmbeddings)) continue;
     const [out, into] = shape as [number, number];
+    const rows = comesAfterLastAttention(name, config) ? predicting : samples * length;
     products.push(
       { batch: 1, rows, inner: into, columns: out, count: 1 },
       { batch: 1, rows, inner: out, columns: into, count: 1 },
@@ -121,6 +127,11 @@ export function productsOf({ config, samples, length, rank }: Size): Product[] {
   const attention = { batch: samples * kvHeads, rows: (heads / kvHeads) * length, count: 3 * layers };
   products.push({ ...attention, inner: headDim, columns: length }, { ...attention, inner: length, columns: headDim });
   return merged(products);
+}
+
+function comesAfterLastAttention(name: string, { layers }: LlamaConfig): boolean {
+  const last = `model.layers.${layers - 1}.`;
+  return !name.startsWith('model.layers.') || (name.startsWith(last) && !/\.[qkv]_proj\./.test(name));
 }
 
 export const flopsOf = (products: readonly Product[]): number =>

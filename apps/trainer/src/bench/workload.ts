@@ -1,7 +1,7 @@
 import { initLora, weightShapes, type HostTensor } from '@hindcast/language-model';
 import type { TrainingSample } from '../core/training-sample';
 import { hashed, hashedArray, hashedInteger } from './hashed-numbers';
-import type { Size } from './sizes';
+import { promptLength, type Size } from './sizes';
 
 /** How one tensor is made: from its seed within ±bound, or 1 everywhere. */
 export interface TensorRecipe {
@@ -57,8 +57,9 @@ export function tensorsOf(recipes: readonly TensorRecipe[]): Map<string, FloatTe
  * Samples with a reward and a teacher, a quarter prompt and three quarters answer. The policy that is said to have sampled them is
  * near the uniform one, as untrained weights are, so that some ratios are clipped and others not.
  */
-export function samplesOf({ config, samples, length }: Size): TrainingSample[] {
-  const prompt = length / 4;
+export function samplesOf(size: Size): TrainingSample[] {
+  const { config, samples, length } = size;
+  const prompt = promptLength(size);
   const response = length + 1 - prompt;
   return Array.from({ length: samples }, (_, i) => {
     const ids = Int32Array.from({ length: length + 1 }, (_, t) => hashedInteger(TOKEN_SEED + i, t, config.vocabSize));
