@@ -27,6 +27,14 @@ const program = new Command('tfjs-node:build')
     'wheel (pip), maven (mvn), or a folder with lib/ and, where it has them, include/ of a libtensorflow',
     'wheel',
   )
+  .addOption(
+    new Option(
+      '--cuda <release>',
+      "tfjs-node-gpu from the wheel: 12 brings NVIDIA's libraries, 11.8 uses the machine's",
+    )
+      .choices(['12', '11.8'])
+      .default('12'),
+  )
   .option('--release <requirement>', 'another release than the pinned one, as pip or Maven name it')
   .option('--cache <folder>', 'where it is built', join(root, '.cache/tfjs-node-binding'))
   .option('--nodedir <folder>', "folder with include/node of Node's headers; default: looked for")

@@ -33,7 +33,8 @@ export async function fetchLibtensorflow(options, folder, progress) {
 
 /** TensorFlow's wheel carries the C library, its headers, and, for a GPU, names the wheels of NVIDIA's libraries. */
 async function fromWheel(options, folder, progress) {
-  const pinned = artifacts.wheel[options.package];
+  const usesLocalCuda = options.package === 'tfjs-node-gpu' && options.cuda === '11.8';
+  const pinned = artifacts.wheel[usesLocalCuda ? 'tfjs-node-gpu-cuda-11.8' : options.package];
   const python = firstThatRuns(
     [
       ['python3', '-m', 'pip', '--version'],
@@ -47,7 +48,7 @@ async function fromWheel(options, folder, progress) {
   progress.unpacking();
   const unpacked = join(folder, 'unpacked');
   await unzip(wheel, unpacked, ['tensorflow/libtensorflow*', 'tensorflow/include/*', '*.dist-info/METADATA']);
-  if (options.package === 'tfjs-node-gpu') await addNvidiaLibraries(python, folder, unpacked);
+  if (options.package === 'tfjs-node-gpu' && !usesLocalCuda) await addNvidiaLibraries(python, folder, unpacked);
   arrange(join(unpacked, 'tensorflow'), folder);
   const includeDir = join(unpacked, 'tensorflow/include');
   return { source: requirement, sha256, includeDir };

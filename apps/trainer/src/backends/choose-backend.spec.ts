@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as tf from '@tensorflow/tfjs';
 import { float32Tensor } from '@hindcast/language-model';
 import { chooseBackend } from './choose-backend';
@@ -31,6 +33,21 @@ describe('chooseBackend', () => {
         message: expect.stringMatching(
           new RegExp(`^BACKEND=${name} does not load: .*npm run tfjs-node:build`),
         ) as string,
+      });
+    },
+  );
+
+  const provider = join(
+    dirname(require.resolve('onnxruntime-node/package.json')),
+    `bin/napi-v6/${process.platform}/${process.arch}/libonnxruntime_providers_cuda.so`,
+  );
+  // With the provider installed, whether it loads is a matter of the machine's GPU.
+  (existsSync(provider) ? it.skip : it)(
+    'onnx-cuda without its provider is refused by name, not computed on the CPU',
+    async () => {
+      await expect(chooseBackend('onnx-cuda', 1)).rejects.toMatchObject({
+        code: 'config-invalid',
+        message: expect.stringMatching(/^BACKEND=onnx-cuda does not load: .*Failed to load shared library/) as string,
       });
     },
   );

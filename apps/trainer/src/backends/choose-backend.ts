@@ -2,15 +2,18 @@ import { HindcastError } from '@hindcast/contracts';
 import * as tf from '@tensorflow/tfjs';
 import type { ComputeBackend } from '../core/compute-backend';
 import { EagerBackend } from './eager-backend';
-import { loadNativeBackend, type NativeSettings } from './native-backend';
+import { loadNativeBackend, setEnvironment, type NativeSettings } from './native-backend';
 import { OnnxBackend } from './onnx-backend';
 import { assertParity } from './parity';
 import { installWasmKernels } from './wasm/wasm-kernels';
 
-export const BACKENDS = ['tfjs-node-gpu', 'onnx', 'onnx-webgpu', 'tfjs-node', 'wasm', 'cpu'] as const;
+export const BACKENDS = ['tfjs-node-gpu', 'onnx', 'onnx-cuda', 'onnx-webgpu', 'tfjs-node', 'wasm', 'cpu'] as const;
 export type BackendName = (typeof BACKENDS)[number];
 
-/** Best first: `auto` takes the first one that loads. WebGPU is taken only when asked for: it also loads without a GPU. */
+/**
+ * Best first: `auto` takes the first one that loads. WebGPU is taken only when asked for: it also loads without a GPU; and so is CUDA
+ * through onnxruntime, which says loudly what it misses.
+ */
 const AUTO: readonly BackendName[] = ['tfjs-node-gpu', 'onnx', 'tfjs-node', 'wasm', 'cpu'];
 
 /** How far a backend may be off in the check at its start. */
@@ -54,7 +57,8 @@ export async function chooseBackend(
 async function loadChecked(name: BackendName, threads: number, settings: NativeSettings): Promise<ComputeBackend> {
   const backend = await load(name, threads, settings);
   try {
-    await assertParity(backend, name === 'tfjs-node-gpu' && settings.tf32 ? TF32_TOLERANCE : TOLERANCE);
+    const isTf32 = settings.tf32 && (name === 'tfjs-node-gpu' || name === 'onnx-cuda');
+    await assertParity(backend, isTf32 ? TF32_TOLERANCE : TOLERANCE);
     return backend;
   } catch (error) {
     await backend.dispose();
@@ -68,6 +72,10 @@ async function load(name: BackendName, threads: number, settings: NativeSettings
   switch (name) {
     case 'onnx':
       return await loadOnnx(name, threads, ['cpu']);
+    case 'onnx-cuda':
+      // eslint-disable-next-line no-restricted-properties -- CUDA reads its settings there and nowhere else
+      setEnvironment(process.env, threads, settings);
+      return await loadOnnx(name, threads, ['cuda', 'cpu']);
     case 'onnx-webgpu':
       return await loadOnnx(name, threads, ['webgpu', 'cpu']);
     case 'tfjs-node-gpu':
