@@ -9,6 +9,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { HindcastError, type AppName } from '@hindcast/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from './attempts';
+import { shownServers } from './broker';
 import { checkDepth } from './body-depth';
 import { checkValues } from './body-values';
 import { Bus } from './bus';
@@ -22,11 +23,11 @@ import { JetStreamStrategy } from './jetstream.strategy';
 import { Log, NestLog } from './log';
 import { Metrics } from './metrics';
 import { Nats } from './nats';
+import { OpenRequests, isOperation } from './open-requests';
 import { PlatformModule } from './platform.module';
+import { closer, onSignals } from './shutdown';
 import { DEFAULT_TIMING, type ConsumerTiming } from './subject-consumer';
 
-/** How long handlers and open requests may go on after SIGTERM. */
-const SHUTDOWN_MS = 25 * SECOND_MS;
 const DEFAULT_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 /** How long a client may go on sending a body that was refused. */
 const LINGER_MS = 30 * SECOND_MS;
@@ -48,7 +49,7 @@ export interface ServiceOptions {
   /** Where the `ready` and `waiting` lines go. Default: stdout. */
   readonly announce?: (line: Record<string, unknown>) => void;
   readonly timing?: Partial<ConsumerTiming>;
-  /** How long handlers and open requests may go on after SIGTERM, milliseconds. Default 25 s. */
+  /** In place of `SHUTDOWN_SECONDS`, milliseconds. */
   readonly shutdownMs?: number;
 }
 
@@ -80,7 +81,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const strategy = bus ? attachStrategy(app, options) : null;
   gateUntilStarted(app, state);
-  const close = closer(app, strategy, options.shutdownMs ?? SHUTDOWN_MS);
+  const close = closer(app, strategy, {
+    delayMs: config.SHUTDOWN_DELAY_SECONDS * SECOND_MS,
+    limitMs: options.shutdownMs ?? config.SHUTDOWN_SECONDS * SECOND_MS,
+  });
   try {
     await app.init();
     const mistakes = strategy?.mistakes() ?? [];
@@ -125,6 +129,8 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
     // A streamed answer takes as long as it takes.
     requestTimeout: 0,
     connectionTimeout: 0,
+    // While it shuts down, who still comes on an open connection is answered, and told to close it.
+    return503OnClosing: false,
     // A URL or a request line that cannot be read never reaches the error filter.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
       const { status, body } = httpErrorOf(error);
@@ -148,6 +154,7 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
     // Handlers may look at the bytes that a body was parsed from.
     { logger: new NestLog(log), abortOnError: false, rawBody: true },
   );
+  app.get(OpenRequests).follow(app.getHttpServer() as Server);
   readJson(app, bodyLimit);
   answerExpectations(app);
   app.useGlobalFilters(new ErrorFilter(app.get(Log)));
@@ -232,7 +239,7 @@ function gateUntilStarted(app: NestFastifyApplication, state: { started: boolean
     .getHttpAdapter()
     .getInstance()
     .addHook('onRequest', (request, reply, done) => {
-      if (state.started || /^\/(healthz|readyz|metrics)(\?|$)/.test(request.url)) return done();
+      if (state.started || isOperation(request.url)) return done();
       const body = openAiError(503, 'dependency-unavailable', 'the service is starting');
       void reply.status(503).header('retry-after', '1').send(body);
     });
@@ -247,48 +254,6 @@ async function busAnswers(
   const connected = nats.whenConnected().then(() => true);
   const patience = sleep(500, false, { ref: false });
   if (await Promise.race([connected, patience])) return;
-  announce({ event: 'waiting', app, for: 'nats', url: url.replace(/\/\/[^/@\s]+@/g, '//***@'), reason: nats.reason });
+  announce({ event: 'waiting', app, for: 'nats', url: shownServers(url), reason: nats.reason });
   await connected;
-}
-
-function closer(app: NestFastifyApplication, strategy: JetStreamStrategy | null, limitMs: number): () => Promise<void> {
-  let closing: Promise<void> | null = null;
-  const close = async (): Promise<void> => {
-    app.get(Health).addCheck('shutdown', () => {
-      throw new Error('shutting down');
-    });
-    const server = app.getHttpServer() as { closeAllConnections(): void };
-    const force = setTimeout(() => server.closeAllConnections(), limitMs);
-    await strategy?.drain(limitMs);
-    try {
-      await app.close();
-    } finally {
-      clearTimeout(force);
-      await app.get(Nats).close();
-    }
-  };
-  return () => (closing ??= close());
-}
-
-/** SIGTERM and SIGINT drain, then end the process; the second signal ends it at once. */
-function onSignals(log: Log, close: () => Promise<void>): () => void {
-  let asked = false;
-  const listener = (signal: NodeJS.Signals): void => {
-    if (asked) process.exit(1);
-    asked = true;
-    log.info('shutdown', { signal });
-    void close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error('shutdown.failed', { error });
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', listener);
-  process.on('SIGINT', listener);
-  return () => {
-    process.off('SIGTERM', listener);
-    process.off('SIGINT', listener);
-  };
 }

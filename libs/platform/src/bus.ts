@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   ContractViolation,
@@ -11,13 +12,15 @@ import {
   type QueryName,
 } from '@hindcast/contracts';
 import { PubHeaders } from '@nats-io/jetstream';
-import { errors, headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import { errors, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/nats-core';
 import { z } from 'zod';
 import { Log } from './log';
 import { Nats } from './nats';
 
 /** Time for the ledger to answer; a caller waits less than two seconds in all. */
 const QUERY_TIMEOUT_MS = 1_500;
+/** Time for the server to hear that a query is no longer answered here. */
+const LEAVE_MS = 1_000;
 const ERROR_HEADER = 'Nats-Service-Error';
 
 export type QueryOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['request']>;
@@ -26,6 +29,10 @@ export type ReplyOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['reply']>
 /** Publishes what the contracts name, and asks and answers the ledger's queries. */
 @Injectable()
 export class Bus {
+  private readonly subscriptions = new Set<Subscription>();
+  private readonly answers = new Set<Promise<void>>();
+  private isLeaving = false;
+
   constructor(
     private readonly app: string,
     private readonly nats: Nats,
@@ -111,17 +118,30 @@ export class Bus {
     const subscribed = new WeakSet<NatsConnection>();
     this.nats.onConnected((connection) => {
       // The client itself subscribes again when the same connection comes back.
-      if (!subscribed.has(connection)) {
+      if (!subscribed.has(connection) && !this.isLeaving) {
         subscribed.add(connection);
-        connection.subscribe(queries[query].subject, {
+        const subscription = connection.subscribe(queries[query].subject, {
           queue: this.app,
           callback: (error, message) => {
-            if (!error) void this.answer(query, message, handler);
+            if (error) return;
+            const answer = this.answer(query, message, handler).finally(() => this.answers.delete(answer));
+            this.answers.add(answer);
           },
         });
+        this.subscriptions.add(subscription);
+        void subscription.closed.then(() => this.subscriptions.delete(subscription));
       }
       return Promise.resolve();
     });
+  }
+
+  /** Leaves the queries to the app's other processes; what was asked already is answered. */
+  async stopAnswering(): Promise<void> {
+    this.isLeaving = true;
+    const left = [...this.subscriptions].map((subscription) => subscription.drain().catch(() => undefined));
+    // While NATS is away nobody hears of it.
+    await Promise.race([Promise.all(left), sleep(LEAVE_MS, undefined, { ref: false })]);
+    await Promise.all(this.answers);
   }
 
   private async answer<Q extends QueryName>(

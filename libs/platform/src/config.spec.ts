@@ -21,6 +21,8 @@ it('has defaults, and takes an empty variable for an unset one', () => {
     LOG_LEVEL: 'info',
     MAX_DELIVERIES: 10,
     ACK_WAIT_SECONDS: 30,
+    SHUTDOWN_DELAY_SECONDS: 0,
+    SHUTDOWN_SECONDS: 25,
     STRICT_MODEL: false,
     POLICY_BASE_URL: ['http://127.0.0.1:8000/v1'],
     VOTES: 3,
@@ -48,6 +50,11 @@ it.each(['a', 'a:4222', 'tls://me:hush@a:4222, nats://[::1]:4222'])('NATS_URL=%j
   expect(parse({ NATS_URL: url }).NATS_URL).toBe(url),
 );
 
+it.each([
+  [{ NATS_USER: 'me' }, 'NATS_PASSWORD: is needed beside NATS_USER'],
+  [{ NATS_PASSWORD: 'hush', PORT: '70000' }, 'NATS_USER: is needed beside NATS_PASSWORD'],
+])('%j is half of a mistake', (env, mistake) => expect(() => parse(env)).toThrow(mistake));
+
 it('cannot be changed', () => {
   expect(() => Object.assign(parse({}), { PORT: 1 })).toThrow(TypeError);
 });
@@ -57,10 +64,18 @@ it('is logged without secrets', () => {
     JUDGE_LOGIN: 'hush',
     DATABASE_URL: 'postgres://me:hush@db/x',
     NATS_URL: 'nats://me:hush@a:4222,nats://b:4222',
+    NATS_USER: 'me',
+    NATS_PASSWORD: 'hush',
     POLICY_BASE_URL: 'http://u:hush@a/v1',
   });
   const logged = resolvedConfigForLog(config);
   expect(JSON.stringify(logged)).not.toContain('hush');
-  expect(logged).toMatchObject({ JUDGE_LOGIN: '***', NATS_URL: 'nats://***@a:4222,nats://b:4222', PORT: 8081 });
+  expect(logged).toMatchObject({
+    JUDGE_LOGIN: '***',
+    NATS_USER: 'me',
+    NATS_PASSWORD: '***',
+    NATS_URL: 'nats://***@a:4222,nats://b:4222',
+    PORT: 8081,
+  });
   expect(resolvedConfigForLog({ JUDGE_API_KEY: 'hush' })).toEqual({ JUDGE_API_KEY: '***' });
 });

@@ -42,6 +42,11 @@ export const CommonConfig = z.object({
     .string()
     .refine((list) => list.split(',').every(isServer), 'one or more of nats://host:port, separated by commas')
     .default('nats://127.0.0.1:4222'),
+  /** User of the message bus; needs NATS_PASSWORD. */
+  NATS_USER: z.string().optional(),
+  NATS_PASSWORD: secret.optional(),
+  /** PEM file of the authority that signed the certificates of the servers. Set: only TLS will do, as with tls:// in NATS_URL. */
+  NATS_CA_FILE: z.string().optional(),
   /** Replicas of every stream and bucket. More than one needs a cluster. */
   NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
   DATA_DIR: z.string().default('.data'),
@@ -50,6 +55,10 @@ export const CommonConfig = z.object({
   MAX_DELIVERIES: z.coerce.number().int().min(1).default(10),
   /** A message whose worker was not heard of for this long is handed to another one. Workers are heard of every third of it. */
   ACK_WAIT_SECONDS: z.coerce.number().min(1).max(3_600).default(30),
+  /** After SIGTERM new requests are still answered for so long, while `/readyz` says no: time for a load balancer to look elsewhere. */
+  SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(3_600).default(0),
+  /** How long handlers and open requests may then go on. */
+  SHUTDOWN_SECONDS: z.coerce.number().min(0).max(86_400).default(25),
 });
 export type CommonConfig = z.infer<typeof CommonConfig>;
 
@@ -72,8 +81,12 @@ export function parseConfig<S extends z.ZodType>(
 ): Readonly<z.infer<S>> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(present);
-  if (!parsed.success) {
-    const mistakes = parsed.error.issues.map((issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`);
+  const issues = parsed.success ? [] : parsed.error.issues;
+  const mistakes = [
+    ...issues.map((issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`),
+    ...halfCredentials(present),
+  ];
+  if (!parsed.success || mistakes.length > 0) {
     throw new HindcastError(
       'config-invalid',
       [`${app} cannot start, its configuration has mistakes:`, ...mistakes].join('\n'),
@@ -82,6 +95,13 @@ export function parseConfig<S extends z.ZodType>(
   const config = Object.freeze(parsed.data as object);
   secretKeys.set(config, secretKeysOf(schema));
   return config as Readonly<z.infer<S>>;
+}
+
+/** Here and not in {@link CommonConfig}: a refined schema cannot be extended by the apps. */
+function halfCredentials(env: Record<string, string | undefined>): string[] {
+  const [given, missing] = env['NATS_USER'] === undefined ? ['PASSWORD', 'USER'] : ['USER', 'PASSWORD'];
+  if (env[`NATS_${given}`] === undefined || env[`NATS_${missing}`] !== undefined) return [];
+  return [`  NATS_${missing}: is needed beside NATS_${given}`];
 }
 
 /** The config with secrets, and the credentials inside URLs, replaced by `***`. */

@@ -1,4 +1,5 @@
 export { startService, type RunningService, type ServiceOptions } from './bootstrap';
+export { brokerOf, brokerProblem, connectionOptions, shownServers, type Broker } from './broker';
 export { Buckets, type BucketOptions } from './buckets';
 export { Bus, type QueryOf, type ReplyOf } from './bus';
 export {

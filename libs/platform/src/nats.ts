@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { DependencyUnavailable } from '@hindcast/contracts';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { AcknowledgedPublisher } from './acknowledged-publisher';
+import { brokerProblem, connectionOptions, type Broker } from './broker';
 import { backoffMs } from './core/backoff';
 import { gatherWrites } from './gathered-writes';
 import { Log } from './log';
@@ -37,7 +38,7 @@ export class Nats {
   private refreshTimer: NodeJS.Timeout | null = null;
 
   constructor(
-    private readonly options: { app: string; servers: string; replicas: number },
+    private readonly options: Broker & { readonly app: string; readonly replicas: number },
     private readonly log: Log,
   ) {}
 
@@ -122,7 +123,7 @@ export class Nats {
     for (let attempt = 1; !this.closing; attempt++) {
       try {
         const connection = await connect({
-          servers: this.options.servers.split(',').map((server) => server.trim()),
+          ...connectionOptions(this.options),
           name: this.options.app,
           // A server that takes the connection and says nothing is as good as none.
           timeout: 2_000,
@@ -140,7 +141,7 @@ export class Nats {
         this.current = connection;
         await this.follow(connection);
       } catch (error) {
-        this.lose(error instanceof Error ? error.message : String(error));
+        this.refused(error);
         await sleep(backoffMs(attempt, 200, 2_000, Math.random()), undefined, { ref: false });
       }
     }
@@ -154,12 +155,17 @@ export class Nats {
     void this.prepare(connection);
     for await (const event of status) {
       if (event.type === 'disconnect') {
+        // Also said of a connection that the server refused: the reason for that stays.
+        if (!this.online) continue;
         this.lose('disconnected');
         this.log.warn('nats.disconnected');
       } else if (event.type === 'reconnect') {
         this.online = true;
         this.log.info('nats.reconnected');
         void this.prepare(connection);
+      } else if (event.type === 'error' && !this.online) {
+        // The server is there again, and no longer takes what it took before.
+        this.refused(event.error);
       }
     }
     this.lose('connection closed');
@@ -188,6 +194,13 @@ export class Nats {
         await sleep(backoffMs(attempt, 200, 2_000, Math.random()), undefined, { ref: false });
       }
     }
+  }
+
+  /** Says once for each reason why there is no connection, and what to do. */
+  private refused(error: unknown): void {
+    const problem = brokerProblem(error, this.options);
+    if (problem !== this.reason) this.log.warn('nats.unreachable', { reason: problem });
+    this.lose(problem);
   }
 
   private lose(reason: string): void {

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { brokerOf } from './broker';
 import { Buckets } from './buckets';
 import { Bus } from './bus';
 import type { CommonConfig } from './config';
@@ -6,6 +7,7 @@ import { Health } from './health';
 import { Log } from './log';
 import { Metrics } from './metrics';
 import { Nats } from './nats';
+import { OpenRequests } from './open-requests';
 import { OperationsController } from './operations.controller';
 
 /** Injection token of the app's parsed config: `@Inject(CONFIG) config: GatewayConfig`. */
@@ -20,9 +22,10 @@ export class PlatformModule {
       { provide: Log, useFactory: () => new Log(app, config.LOG_LEVEL) },
       { provide: Metrics, useFactory: () => new Metrics(app) },
       Health,
+      OpenRequests,
       {
         provide: Nats,
-        useFactory: (log: Log) => new Nats({ app, servers: config.NATS_URL, replicas: config.NATS_REPLICAS }, log),
+        useFactory: (log: Log) => new Nats({ app, replicas: config.NATS_REPLICAS, ...brokerOf(config) }, log),
         inject: [Log],
       },
       { provide: Bus, useFactory: (nats: Nats, log: Log) => new Bus(app, nats, log), inject: [Nats, Log] },

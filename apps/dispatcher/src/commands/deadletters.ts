@@ -1,4 +1,5 @@
 import { HindcastError } from '@hindcast/contracts';
+import { brokerOf } from '@hindcast/platform';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Command } from 'commander';
 import { commandConfig } from './command-config';
@@ -77,7 +78,7 @@ function withBox<T>(
   work: (box: DeadLetterBox, connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
   const { dispatcher } = commandConfig(terminal.env, flags.dataDir);
-  return withBroker(dispatcher.NATS_URL, terminal, async (connection) =>
+  return withBroker(brokerOf(dispatcher), terminal, async (connection) =>
     work(await DeadLetterBox.open(connection), connection),
   );
 }

@@ -1,3 +1,4 @@
+import { brokerOf } from '@hindcast/platform';
 import { Command } from 'commander';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from '../database';
@@ -60,7 +61,7 @@ async function run(terminal: Terminal, flags: Flags): Promise<void> {
     SESSION_SECRET: config.sessionSecret,
     DATA_DIR: config.dispatcher.DATA_DIR,
   });
-  const result = await withBroker(config.dispatcher.NATS_URL, terminal, (connection) =>
+  const result = await withBroker(brokerOf(config.dispatcher), terminal, (connection) =>
     withLedger(config.dispatcher, terminal, async (database) => {
       const before = await find(connection, database, target);
       if (!flags.dryRun) await agreed(terminal, flags, target);

@@ -1,4 +1,5 @@
 import type { Score } from '@hindcast/contracts';
+import { brokerOf } from '@hindcast/platform';
 import { Command } from 'commander';
 import type { Database } from '../database';
 import { commandConfig } from './command-config';
@@ -34,7 +35,7 @@ async function run(terminal: Terminal, flags: Flags): Promise<void> {
   const summary = await withLedger(dispatcher, terminal, async (database) => {
     const feedback: FeedbackByTurn = new Map();
     await addRecordedFeedback(database, flags, feedback);
-    await withBroker(dispatcher.NATS_URL, terminal, (connection) => addStoredFeedback(connection, feedback)).catch(
+    await withBroker(brokerOf(dispatcher), terminal, (connection) => addStoredFeedback(connection, feedback)).catch(
       (error: Error) => terminal.say(`Only feedback that was there at the decision is counted: ${error.message}`),
     );
     return judgeAgreement(await comparedTurns(database, flags, feedback));

@@ -1,29 +1,30 @@
 import { HindcastError } from '@hindcast/contracts';
+import { brokerProblem, connectionOptions, shownServers, type Broker } from '@hindcast/platform';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Terminal } from './terminal';
 
 /**
  * Runs `work` with a connection to NATS.
  *
- * @throws HindcastError `dependency-unavailable` when no server answers
+ * @throws HindcastError `dependency-unavailable` when no server answers, or none takes the credentials
  */
 export async function withBroker<T>(
-  servers: string,
+  broker: Broker,
   terminal: Terminal,
   work: (connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
   const connection = await connect({
-    servers: servers.split(',').map((server) => server.trim()),
+    ...connectionOptions(broker),
     name: 'hindcast-command',
     timeout: 2_000,
     // A command would rather fail than wait: whoever ran it sees why and runs it again.
     maxReconnectAttempts: 3,
     reconnectTimeWait: 500,
   }).catch((cause: unknown) => {
-    const shown = servers.replace(/\/\/[^/@\s]+@/g, '//***@');
+    const problem = brokerProblem(cause, broker);
     throw new HindcastError(
       'dependency-unavailable',
-      `the broker at ${shown} does not answer; start it (npm start, or nats-server -js), or set NATS_URL`,
+      `the broker at ${shownServers(broker.servers)} cannot be used (${problem}); start it (npm start, or nats-server -js), or set NATS_URL`,
       { cause },
     );
   });

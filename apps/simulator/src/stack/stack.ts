@@ -152,6 +152,10 @@ export class Stack {
     const settings: Record<string, string> = {
       HOST: '127.0.0.1',
       NATS_URL: natsUrl,
+      // The stack's own server asks for no user and has no TLS.
+      NATS_USER: '',
+      NATS_PASSWORD: '',
+      NATS_CA_FILE: '',
       DATA_DIR: options.dataDir,
       POLICY_DIR: this.policyDir,
       // The simulated users have no keys; the stack listens on loopback only.

@@ -18,8 +18,14 @@ export interface NatsServer {
   restart(options?: { empty?: boolean }): Promise<void>;
 }
 
-/** A real nats-server with JetStream on a free port, `max_payload` 8 MiB unless another is named, its store in a temporary folder. */
-export async function startNatsServer(options: { port?: number; maxPayload?: number } = {}): Promise<NatsServer> {
+/**
+ * A real nats-server with JetStream on a free port, `max_payload` 8 MiB unless another is named, its store in a temporary folder.
+ *
+ * @param options `more`: further lines of its configuration file, asked for at each start
+ */
+export async function startNatsServer(
+  options: { port?: number; maxPayload?: number; more?: () => string } = {},
+): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hindcast-nats-'));
   const port = options.port ?? (await freePort());
   let generation = 0;
@@ -27,7 +33,12 @@ export async function startNatsServer(options: { port?: number; maxPayload?: num
     const file = join(folder, 'nats.conf');
     writeFileSync(
       file,
-      `listen: 127.0.0.1:${port}\nmax_payload: ${options.maxPayload ?? 8_388_608}\njetstream { store_dir: "${join(folder, String(generation))}" }\n`,
+      [
+        `listen: 127.0.0.1:${port}`,
+        `max_payload: ${options.maxPayload ?? 8_388_608}`,
+        `jetstream { store_dir: "${join(folder, String(generation))}" }`,
+        options.more?.() ?? '',
+      ].join('\n'),
     );
     return file;
   };

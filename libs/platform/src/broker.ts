@@ -1,0 +1,51 @@
+import type { ConnectionOptions } from '@nats-io/nats-core';
+import type { CommonConfig } from './config';
+import { brokerProblem as problemOf } from './core/broker-problem';
+
+/** How NATS is reached: one server or several of one cluster, and what the client shows it. */
+export interface Broker {
+  /** `nats://` or `tls://` URLs, separated by commas. */
+  readonly servers: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** PEM file of the authority that signed the server's certificate; read at every connection, so that it may be renewed. */
+  readonly caFile?: string | undefined;
+}
+
+export const brokerOf = (
+  config: Pick<CommonConfig, 'NATS_URL' | 'NATS_USER' | 'NATS_PASSWORD' | 'NATS_CA_FILE'>,
+): Broker => ({
+  servers: config.NATS_URL,
+  user: config.NATS_USER,
+  password: config.NATS_PASSWORD,
+  caFile: config.NATS_CA_FILE,
+});
+
+/** Servers as they may be shown: without the credentials that a URL may hold. */
+export const shownServers = (servers: string): string => servers.replace(/\/\/[^/@\s,]+@/g, '//***@');
+
+/**
+ * The client's options for a broker. The client itself passes over credentials in a URL and over `tls://`: here both count. A server that
+ * asks for TLS gets it in any case; what `tls://` or a CA file adds is that nothing else will do.
+ */
+export function connectionOptions(broker: Broker): ConnectionOptions {
+  const servers = broker.servers.split(',').map((server) => server.trim());
+  const written = servers.map(credentialsIn).find((credentials) => credentials !== null);
+  const { user, password } = broker.user === undefined ? (written ?? {}) : broker;
+  const isTls = broker.caFile !== undefined || servers.some((server) => server.startsWith('tls://'));
+  return {
+    servers: servers.map((server) => server.replace(/^(\w+:\/\/)?[^/@]*@/, '$1')),
+    ...(user !== undefined && { user, pass: password ?? '' }),
+    ...(isTls && { tls: broker.caFile === undefined ? {} : { caFile: broker.caFile } }),
+  };
+}
+
+/** Why a connection to a broker failed, and what to do. Without passwords. */
+export const brokerProblem = (error: unknown, broker: Broker): string =>
+  problemOf(error, { user: connectionOptions(broker).user ?? null, caFile: broker.caFile ?? null });
+
+function credentialsIn(server: string): { user: string; password: string } | null {
+  const url = new URL(server.includes('://') ? server : `nats://${server}`);
+  if (url.username === '') return null;
+  return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+}
