@@ -72,6 +72,10 @@ export const arrows = [
     'teacher-svc': 8082,
     dispatcher: 8083,
     trainer: 8084,
+    engine: 8000,
+    'vllm-policy': 8000,
+    'vllm-judge': 8000,
+    'demo-judge': 8001,
   }).map(([to, port]) => ({
     from: 'monitoring',
     to,

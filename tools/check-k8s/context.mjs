@@ -1,15 +1,17 @@
 // What the manifests are compared with: the services' own configuration schemas, the names on the bus, the pinned schemas, the Secrets that
 // users make. Reads built files; rules get it as a value.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { YAML11_SCHEMA, loadAll } from 'js-yaml';
+import { YAML11_SCHEMA, load, loadAll } from 'js-yaml';
 import { appOfImage } from './objects.mjs';
 import { loadSchemas } from './rules/schema.mjs';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const SECRETS_FILE = 'k8s/secrets.example.yaml';
+/** The ConfigMap with what several workloads must agree on; kustomize copies its values into theirs. */
+const SETTINGS = 'hindcast-settings';
 const APPS = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer', 'engine', 'demo-judge'];
 
 /** @throws Error with what to do when the services are not built */
@@ -30,6 +32,7 @@ export function loadContext() {
       ? secretsIn(readFileSync(join(root, SECRETS_FILE), 'utf8'))
       : new Map(),
     secretsFile: SECRETS_FILE,
+    settings: { name: SETTINGS, copies: copiesOfSettings() },
     bus: {
       subjects: [...Object.values(contracts), ...Object.values(queries)].map(({ subject }) => subject),
       streams: Object.keys(streams),
@@ -82,4 +85,24 @@ export function secretsIn(text) {
   return new Map(
     objects.map(({ metadata, data, stringData }) => [metadata.name, Object.keys({ ...data, ...stringData })]),
   );
+}
+
+/** What the components' replacements copy of the settings: `{ key, map, as }`, the key, the ConfigMap it goes to (or none) and its name there. */
+function copiesOfSettings() {
+  const folder = join(root, 'k8s/components');
+  const files = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name, 'kustomization.yaml')) : [];
+  const keyOf = (path) => /^data\.(.+)$/.exec(path)?.[1];
+  return files
+    .filter(existsSync)
+    .flatMap((file) => load(readFileSync(file, 'utf8'))?.replacements ?? [])
+    .filter(({ source }) => source?.name === SETTINGS)
+    .flatMap(({ source, targets }) =>
+      targets.flatMap(({ select, fieldPaths }) =>
+        fieldPaths.map((path) => ({
+          key: keyOf(source.fieldPath),
+          map: select.kind === 'ConfigMap' ? select.name : undefined,
+          as: keyOf(path),
+        })),
+      ),
+    );
 }

@@ -5,13 +5,13 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadContext, root } from './context.mjs';
 import { overlays } from './overlays.mjs';
-import { REMEDY, hasKubectl, objectsIn, overlayNames, render } from './render.mjs';
+import { REMEDY, hasKubectl, objectsIn, overlayNames, render, renderWith, unusedComponents } from './render.mjs';
 import { check, rules } from './rules.mjs';
 
 const HELP = `npm run check:k8s -- [options] [FILE.yaml …]
 
-Renders the overlays of k8s/overlays with kubectl kustomize and checks what comes out. With files, checks these rendered objects
-instead and needs no kubectl; a file named like an overlay is checked as that overlay.
+Renders the overlays of k8s/overlays with kubectl kustomize and checks what comes out; a component that no overlay has is checked on
+top of production. With files, checks these rendered objects instead and needs no kubectl; a file named like an overlay is checked as that overlay.
 
   --overlay NAME    only this overlay; may be given several times
   --json            the problems as JSON: [{ "overlay", "objects", "problems": [{ "rule", "object", "message" }] }]
@@ -20,6 +20,9 @@ instead and needs no kubectl; a file named like an overlay is checked as that ov
 
 Rules: ${Object.keys(rules).join(', ')}
 `;
+
+/** What components are tried on that no overlay has. */
+const LARGEST = 'production';
 
 try {
   process.exitCode = main(process.argv.slice(2));
@@ -49,9 +52,10 @@ function main(args) {
     return 0;
   }
   const context = loadContext();
-  const results = sourcesOf(options.overlay, files).map(({ overlay, objectsOf }) =>
-    checked(overlay, objectsOf, context),
-  );
+  const results = sourcesOf(options.overlay, files).map(({ overlay, label = overlay, objectsOf }) => ({
+    overlay: label,
+    ...checked(overlay, objectsOf, context),
+  }));
   if (options.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   else print(results);
   return results.some(({ problems }) => problems.length > 0) ? 1 : 0;
@@ -66,7 +70,15 @@ function sourcesOf(names, files) {
   const known = overlayNames(root);
   const unknown = (names ?? []).filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`there is no overlay ${unknown.join(', ')}; there are ${known.join(', ')}`);
-  return (names ?? known).map((overlay) => ({ overlay, objectsOf: () => render(join(root, 'k8s/overlays', overlay)) }));
+  const extra = names === undefined && known.includes(LARGEST) ? unusedComponents(root) : [];
+  return [
+    ...(names ?? known).map((overlay) => ({ overlay, objectsOf: () => render(join(root, 'k8s/overlays', overlay)) })),
+    ...extra.map((component) => ({
+      overlay: LARGEST,
+      label: `${LARGEST} + ${component}`,
+      objectsOf: () => renderWith(root, LARGEST, component),
+    })),
+  ];
 }
 
 function checked(overlay, objectsOf, context) {
@@ -75,13 +87,12 @@ function checked(overlay, objectsOf, context) {
     objects = objectsOf();
   } catch (error) {
     return {
-      overlay,
       objects: 0,
       problems: [{ rule: 'render', object: 'kustomization', message: `cannot be rendered: ${error.message}` }],
     };
   }
   const problems = check(objects, { ...context, overlay: { name: overlay, ...overlays[overlay] } });
-  return { overlay, objects: objects.length, problems };
+  return { objects: objects.length, problems };
 }
 
 function print(results) {

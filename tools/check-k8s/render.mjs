@@ -1,8 +1,9 @@
 // Overlays as objects.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { YAML11_SCHEMA, loadAll } from 'js-yaml';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { YAML11_SCHEMA, load, loadAll } from 'js-yaml';
 
 export const REMEDY =
   'kubectl is not on the PATH; install kubectl 1.27 or newer (https://kubernetes.io/docs/tasks/tools/), which has kustomize built in';
@@ -18,6 +19,34 @@ export function overlayNames(root) {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort();
+}
+
+/** The components that no overlay has, directly or through another one: without more, nothing would check them. */
+export function unusedComponents(root) {
+  const named = (folder) => {
+    const file = join(folder, 'kustomization.yaml');
+    if (!existsSync(file)) return [];
+    const { components = [] } = load(readFileSync(file, 'utf8')) ?? {};
+    return components.flatMap((path) => [basename(path), ...named(join(folder, path))]);
+  };
+  const used = new Set(overlayNames(root).flatMap((name) => named(join(root, 'k8s/overlays', name))));
+  const folder = join(root, 'k8s/components');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).filter((name) => !used.has(name) && existsSync(join(folder, name, 'kustomization.yaml')));
+}
+
+/** An overlay with one more component. */
+export function renderWith(root, overlay, component) {
+  const folder = mkdtempSync(join(tmpdir(), 'hindcast-overlay-'));
+  try {
+    // kustomize takes relative paths only, from where the folder really is.
+    const path = (name) => relative(realpathSync(folder), join(realpathSync(root), 'k8s', name));
+    const kustomization = { resources: [path(`overlays/${overlay}`)], components: [path(`components/${component}`)] };
+    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
+    return render(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** @throws Error with what kustomize said */

@@ -34,6 +34,7 @@ export const rules = {
   values: environment.values,
   'plain-secrets': environment.plainSecrets,
   'duplicate-variables': environment.duplicateVariables,
+  settings: environment.settings,
 
   'bus-names': busNames,
   'scaling-names': scalingNames,

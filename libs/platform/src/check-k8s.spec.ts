@@ -13,6 +13,9 @@ interface Result {
   readonly problems: readonly { readonly rule: string; readonly object: string; readonly message: string }[];
 }
 
+// Each start loads the configuration of every service: seconds, where other tests run beside it.
+jest.setTimeout(120_000);
+
 let folder: string;
 beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'hindcast-k8s-'))));
 afterAll(() => rmSync(folder, { recursive: true }));

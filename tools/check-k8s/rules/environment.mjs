@@ -1,6 +1,6 @@
 // Every variable is one that the container's service reads, those that it needs are there, and its own schema takes the values.
 import { environmentOf } from '../environment.mjs';
-import { appOfImage, isJob, workloadsOf } from '../objects.mjs';
+import { appOfImage, idOf, isJob, ofKind, workloadsOf } from '../objects.mjs';
 
 /** What the runtime reads, not a service's config.ts. */
 const OF_THE_RUNTIME = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'UV_THREADPOOL_SIZE', 'HOME', 'TMPDIR', 'TZ'];
@@ -114,3 +114,29 @@ export function duplicateVariables(objects) {
     ),
   );
 }
+
+/** What workloads agree on stands once, in the ConfigMap of the settings, and is copied from there by a component. */
+export function settings(objects, { settings: { name, copies } }) {
+  const maps = ofKind(objects, 'ConfigMap');
+  const source = maps.find(({ metadata }) => metadata.name === name);
+  if (!source) return [];
+  return Object.entries(source.data ?? {}).flatMap(([key, value]) => {
+    const own = copies.filter((copy) => copy.key === key);
+    const unread = `no component reads ${key}, so it changes nothing; set it in the ConfigMap of the service that reads it`;
+    return [
+      ...(own.length === 0 ? [{ object: idOf(source), message: unread }] : []),
+      ...own.flatMap(({ map, as }) =>
+        maps
+          .filter(({ metadata }) => withoutHash(metadata.name) === map)
+          .filter(({ data }) => data?.[as] !== value)
+          .map((found) => ({
+            object: idOf(found),
+            message: `${as} is "${found.data?.[as]}", and ${key} of ConfigMap/${name} is "${value}"; let the component settings come last`,
+          })),
+      ),
+    ];
+  });
+}
+
+/** kustomize puts a hash of ten characters behind the name of what it generates. */
+const withoutHash = (name) => name.replace(/-[bcdfghkmt2456789]{10}$/, '');

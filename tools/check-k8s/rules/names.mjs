@@ -44,12 +44,12 @@ function covers(pattern, subject) {
 export function scalingNames(objects, { bus }) {
   return [...triggersOf(objects), ...externalMetricsOf(objects)].flatMap(({ object, target, stream, consumer }) => {
     const say = (message) => ({ object, message });
-    if (consumer === undefined || stream === undefined) return [say('names no stream or no consumer; add both')];
+    if (consumer === undefined || stream === null) return [say('names no consumer or no stream; add both')];
     const known = bus.consumers.get(consumer);
     if (!known)
       return [say(`no service has the consumer ${consumer}; name one of ${[...bus.consumers.keys()].join(', ')}`)];
     return [
-      ...(known.stream === stream
+      ...(stream === undefined || known.stream === stream
         ? []
         : [say(`the consumer ${consumer} reads the stream ${known.stream}, not ${stream}; correct it`)]),
       ...(known.app === target
@@ -66,25 +66,20 @@ function triggersOf(objects) {
       .map(({ metadata = {} }) => ({
         object: idOf(scaled),
         target: appScaled(scaled, objects),
-        stream: metadata.stream,
+        stream: metadata.stream ?? null,
         consumer: metadata.consumer,
       })),
   );
 }
 
-/** Labels as prometheus-nats-exporter gives them: `stream_name`, `consumer_name`. */
+/** The consumer is a label of the metric: `durable` of the services' own `hindcast_consumer_lag`, or `consumer`. */
 function externalMetricsOf(objects) {
   return ofKind(objects, 'HorizontalPodAutoscaler').flatMap((scaler) =>
     (scaler.spec?.metrics ?? [])
       .filter(({ type }) => type === 'External')
       .map(({ external }) => {
-        const labels = external?.metric?.selector?.matchLabels ?? {};
-        return {
-          object: idOf(scaler),
-          target: appScaled(scaler, objects),
-          stream: labels.stream_name,
-          consumer: labels.consumer_name,
-        };
+        const { consumer, durable, stream } = external?.metric?.selector?.matchLabels ?? {};
+        return { object: idOf(scaler), target: appScaled(scaler, objects), stream, consumer: consumer ?? durable };
       }),
   );
 }

@@ -22,7 +22,11 @@ export function arrows(objects) {
   const policies = ofKind(objects, 'NetworkPolicy');
   const pods = podsOf(objects);
   const wanted = wantedIn(objects, pods);
-  const strangers = Object.entries(outside).map(([app, peers]) => ({ app, peers, isOutside: true }));
+  const strangers = Object.entries(outside).map(([app, peers]) => ({
+    app,
+    // Every user's servers have addresses of their own.
+    peers: app === 'elsewhere' ? [...peers, ...addressesNamed(policies)] : peers,
+  }));
   const inside = pods.map((pod) => ({ app: pod.app, id: pod.id, peers: [pod], pod }));
   const outsidePorts = portsNamed(policies);
 
@@ -118,6 +122,12 @@ const portsOfPod = ({ ports }) => [
   ...ports.map(({ containerPort, protocol = 'TCP' }) => ({ port: containerPort, protocol })),
   { port: ANY_PORT, protocol: 'TCP' },
 ];
+
+function addressesNamed(policies) {
+  const peers = policies.flatMap(({ spec }) => spec.egress ?? []).flatMap(({ to = [] }) => to);
+  const first = peers.flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr.split('/')[0]] : []));
+  return first.filter((address) => /^[\d.]+$/.test(address)).map((address) => ({ address }));
+}
 
 /** Beyond the ends of what policies name, nothing changes. */
 function portsNamed(policies) {

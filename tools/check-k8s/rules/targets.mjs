@@ -59,14 +59,16 @@ export function monitors(objects) {
     );
     if (services.length === 0)
       return [{ object: idOf(monitor), message: 'spec.selector selects no Service; correct its labels' }];
-    return services.flatMap((service) =>
-      (monitor.spec.endpoints ?? [])
-        .filter(({ port }) => port !== undefined && !(service.spec?.ports ?? []).some(({ name }) => name === port))
-        .map(({ port }) => ({
-          object: idOf(monitor),
-          message: `Service/${service.metadata.name} has no port named ${port}; correct it`,
-        })),
-    );
+    // A Service without the port is passed over.
+    return (monitor.spec.endpoints ?? [])
+      .map(({ port }) => port)
+      .filter(
+        (port) => port !== undefined && !services.some(({ spec }) => spec?.ports?.some(({ name }) => name === port)),
+      )
+      .map((port) => ({
+        object: idOf(monitor),
+        message: `none of ${services.map(({ metadata }) => metadata.name).join(', ')} has a port named ${port}; correct it`,
+      }));
   });
 }
 

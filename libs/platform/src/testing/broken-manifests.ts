@@ -345,6 +345,20 @@ const environmentTwins: BrokenManifests[] = [
     change: (objects) => delete container(objects, 'dispatcher-migrate').env,
   },
   {
+    why: 'one that no component copies',
+    rule: 'settings',
+    object: 'ConfigMap/hindcast-settings',
+    says: 'no component reads BATCH_SIZ',
+    change: (objects) => (variables(objects, 'hindcast-settings').BATCH_SIZ = '32'),
+  },
+  {
+    why: 'one that was not copied',
+    rule: 'settings',
+    object: 'ConfigMap/dispatcher',
+    says: 'METHOD is "combine", and METHOD of ConfigMap/hindcast-settings is "opd"',
+    change: (objects) => (variables(objects, 'hindcast-settings').METHOD = 'opd'),
+  },
+  {
     why: 'a value that the schema refuses',
     rule: 'values',
     object: 'Deployment/gateway container gateway',
@@ -431,11 +445,11 @@ const busTwins: BrokenManifests[] = [
     change: (objects) => (trigger(objects).stream = 'RL_DEAD'),
   },
   {
-    why: 'a trigger without a consumer',
+    why: 'a trigger without a stream',
     rule: 'scaling-names',
     object: 'ScaledObject/judge-svc',
-    says: 'names no stream or no consumer',
-    change: (objects) => delete trigger(objects).consumer,
+    says: 'names no consumer or no stream',
+    change: (objects) => delete trigger(objects).stream,
   },
   {
     why: 'an external metric of another service',
@@ -448,8 +462,8 @@ const busTwins: BrokenManifests[] = [
           type: 'External',
           external: {
             metric: {
-              name: 'jetstream_consumer_num_pending',
-              selector: { matchLabels: { stream_name: 'RL', consumer_name: 'judge-svc--rl-v1-turn-paired' } },
+              name: 'hindcast_consumer_lag',
+              selector: { matchLabels: { durable: 'judge-svc--rl-v1-turn-paired' } },
             },
             target: { type: 'AverageValue', averageValue: '20' },
           },
@@ -579,7 +593,7 @@ const targetTwins: BrokenManifests[] = [
     why: 'a monitor of a port without that name',
     rule: 'monitors',
     object: 'ServiceMonitor/gateway',
-    says: 'Service/gateway has no port named metrics',
+    says: 'none of gateway has a port named metrics',
     change: (objects) => (find(objects, 'ServiceMonitor', 'gateway').spec.endpoints[0].port = 'metrics'),
   },
   {

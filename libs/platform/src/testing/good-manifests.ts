@@ -136,6 +136,7 @@ const fromOutside: Readonly<Record<string, readonly [Manifest, number][]>> = {
   'judge-svc': [[monitoring(), 8081]],
   dispatcher: [[monitoring(), 8083]],
   trainer: [[monitoring(), 8084]],
+  'vllm-policy': [[monitoring(), 8000]],
   nats: [[{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'keda' } } }, 8222]],
 };
 const anyAddress = { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } };
@@ -191,9 +192,16 @@ export function goodManifests(): Manifest[] {
       POLICY_MODEL: 'qwen',
       SHUTDOWN_DELAY_SECONDS: '10',
     }),
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'hindcast-settings', namespace: NAMESPACE },
+      data: { METHOD: 'combine' },
+    },
     configMap('judge-svc', { JUDGE_BASE_URL: 'https://judge.example.com/v1', JUDGE_MODEL: 'judge' }),
-    configMap('dispatcher', {}),
+    configMap('dispatcher', { METHOD: 'combine' }),
     configMap('trainer', {
+      METHOD: 'combine',
       MODEL_DIR: '/models/qwen',
       POLICY_DIR: '/policies',
       POLICY_BASE_URL: 'http://vllm-policy:8000/v1',
