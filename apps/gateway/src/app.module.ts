@@ -16,7 +16,6 @@ import { FeedbackBook } from './feedback-book';
 import { FeedbackController } from './feedback.controller';
 import { GatewayMetrics } from './gateway-metrics';
 import { IdRecovery } from './id-recovery';
-import { IdleConnections } from './idle-connections';
 import { KeyLimits } from './key-limits';
 import { KeyRing } from './key-ring';
 import { KvAccess } from './kv-access';
@@ -68,7 +67,6 @@ import { UnservedRoutes } from './unserved-routes';
     FeedbackBook,
     GatewayMetrics,
     IdRecovery,
-    IdleConnections,
     KeyLimits,
     KeyRing,
     KvAccess,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CONFIG, Log, type LogContext } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
@@ -25,6 +25,9 @@ import { GatewayMetrics } from './gateway-metrics';
 import { KeyLimits } from './key-limits';
 import { PolicyRouter, type AnswerVersion, type RoutedAnswer } from './policy-router';
 import { SessionIdentity } from './session-identity';
+
+/** How long the end of the process waits for what requests still write down. NATS and the disk have their own, shorter limits. */
+const WRITE_DOWN_MS = 5_000;
 
 export interface ChatCall {
   readonly tenant: string;
@@ -58,7 +61,10 @@ interface Exchange {
 
 /** Answers chat completions: pairs what the request continues, asks the engine, hands the answer on, has it written down. */
 @Injectable()
-export class Chat {
+export class Chat implements BeforeApplicationShutdown {
+  /** Requests whose last byte may have been sent already, while something about them is still being written down. */
+  private readonly underWay = new Set<Promise<void>>();
+
   constructor(
     @Inject(CONFIG) private readonly config: GatewayConfig,
     private readonly router: PolicyRouter,
@@ -71,7 +77,21 @@ export class Chat {
     private readonly log: Log,
   ) {}
 
-  async answer(call: ChatCall, reply: FastifyReply): Promise<void> {
+  answer(call: ChatCall, reply: FastifyReply): Promise<void> {
+    const answered = this.answerOne(call, reply).finally(() => this.underWay.delete(answered));
+    this.underWay.add(answered);
+    return answered;
+  }
+
+  /** No connection is open any more. What is still to be written down of their requests is on NATS or on disk before the rest ends. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await atMost(
+      WRITE_DOWN_MS,
+      Promise.allSettled(this.underWay).then(() => undefined),
+    );
+  }
+
+  private async answerOne(call: ChatCall, reply: FastifyReply): Promise<void> {
     const checked = checkRequest(call.body);
     if (!checked.ok) return this.errors.invalid(call.format, reply, checked.message, checked.param);
     const { request } = checked;

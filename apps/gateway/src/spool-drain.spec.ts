@@ -50,7 +50,7 @@ describe('SpoolDrain', () => {
     operation.kind === 'open' ? operation.turn.turnId : 'id' in operation ? operation.id : operation.turnId;
   const idsOf = (operations: readonly { operation: Operation }[]): string[] =>
     operations.map(({ operation }) => idOf(operation));
-  const startDrain = (): SpoolDrain =>
+  const startDrain = (clock = (): number => now): SpoolDrain =>
     new SpoolDrain({
       spool,
       perform: ({ operation }) => {
@@ -60,7 +60,7 @@ describe('SpoolDrain', () => {
       },
       isConnected: () => isConnected,
       log,
-      now: () => now,
+      now: clock,
     });
   const startSpool = (): Spool =>
     new Spool({
@@ -189,5 +189,26 @@ describe('SpoolDrain', () => {
     drain = startDrain();
     expect(idsOf(await spool.oldest(2))).toEqual(['1', '2']);
     expect(idsOf(await spool.oldest(2))).toEqual([]);
+  });
+
+  it('a flush goes on until all of it is done', async () => {
+    let failures = 0;
+    meets['slow'] = () => (failures++ === 0 ? new DependencyUnavailable('nats', 'slow') : 'done');
+    for (const id of ['slow', 'behind']) await spool.append(continued(id, 'a'), null);
+    drain = startDrain(Date.now);
+    await drain.flush(60_000);
+    expect(attempts).toEqual(['slow', 'slow', 'behind']);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('a flush does not wait for NATS, nor for ever', async () => {
+    await spool.append(continued('kept', 'a'), null);
+    drain = startDrain(Date.now);
+    isConnected = false;
+    await drain.flush(60_000);
+    isConnected = true;
+    meets['kept'] = () => 'early';
+    await drain.flush(100);
+    expect(spool.size).toBe(1);
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@hindcast/platform';
 import { ContractViolation } from '@hindcast/contracts';
 import { touchedBy } from './core/operation';
@@ -9,6 +10,7 @@ const AT_ONCE = 64;
 /** Pauses after drains in which nothing could be done. */
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
+const FLUSH_PAUSE_MS = 100;
 /** How often an operation may be refused before it is given up. */
 const MOST_REFUSALS = 5;
 /** How long a request waits for the turn that it continues, which may still be in the spool of another gateway. */
@@ -49,9 +51,19 @@ export class SpoolDrain {
     return this.draining;
   }
 
-  /** Resolves when nothing is being done. */
-  async settle(): Promise<void> {
+  /**
+   * Does what waits, again and again, until nothing is left, NATS is away or `limitMs` are over. Resolves when nothing is being done.
+   */
+  async flush(limitMs: number): Promise<void> {
+    const { spool, isConnected, log } = this.options;
+    const until = this.now() + limitMs;
+    while (spool.size > 0 && isConnected() && this.now() < until) {
+      this.pausedUntil = 0;
+      await this.drain();
+      if (spool.size > 0) await sleep(FLUSH_PAUSE_MS);
+    }
     await this.draining;
+    if (spool.size > 0) log.warn('spool.left', { operations: spool.size });
   }
 
   private async drainAll(): Promise<void> {

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { ContractViolation } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
-import type { Operation } from './core/operation';
+import { DROP_REASONS, OPERATION_KINDS, type Operation } from './core/operation';
 import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
 import { SpoolDrain, type Outcome } from './spool-drain';
@@ -13,6 +13,8 @@ import { TurnOperations, type Withdrawal } from './turn-operations';
 const HELD_BUDGET_MS = 200;
 /** The same for what no client waits for. */
 const BUDGET_MS = 3_000;
+/** How long the end of the process waits for NATS to take what is in the spool: the disk may end with the process. */
+const FLUSH_MS = 5_000;
 const DRAIN_INTERVAL_MS = 250;
 
 /**
@@ -45,6 +47,8 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       'Operations given up: the spool was full, or NATS can never take them',
       ['kind', 'reason'],
     );
+    // Known beforehand, so that the first of a kind already is an increase.
+    for (const kind of OPERATION_KINDS) for (const reason of DROP_REASONS) dropped.inc({ kind, reason }, 0);
     this.spool = new Spool({
       folder: config.SPOOL_DIR,
       maxBytes: config.SPOOL_MAX_BYTES,
@@ -81,7 +85,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   /** Comes after the last answer, which was still written down. */
   async onApplicationShutdown(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
-    await this.drain.settle();
+    await this.drain.flush(FLUSH_MS);
     await this.book.settle();
   }
 

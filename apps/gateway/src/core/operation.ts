@@ -54,6 +54,14 @@ export type Operation =
       readonly outcome: SessionOutcome;
     };
 
+export const OPERATION_KINDS = [
+  'open',
+  'announce',
+  'continue',
+  'end-session',
+  'outcome',
+] as const satisfies readonly Operation['kind'][];
+
 /** What an operation touches: two that share an entry must be done in order, all others need not. */
 export function touchedBy(operation: Operation): string[] {
   switch (operation.kind) {
@@ -78,7 +86,8 @@ export function touchedBy(operation: Operation): string[] {
 }
 
 /** Why an operation was given up: there was no room on disk, or NATS can never take it. */
-export type DropReason = 'full' | 'refused';
+export const DROP_REASONS = ['full', 'refused'] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
 
 const DETAILS: Readonly<Record<DropReason, string>> = {
   full: 'the spool was full',
