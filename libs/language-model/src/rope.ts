@@ -31,28 +31,44 @@ export function rotation(config: LlamaConfig, length: number, first: number, pos
 }
 
 /**
- * Rotates `[B, T, heads, headDim]`: (a, b) ↦ (a·cos − b·sin, b·cos + a·sin), times headDim^(−1/4). Its gradient is the rotation back,
- * with the same factor.
+ * Rotates heads, `[B, T, heads, headDim]`: (a, b) ↦ (a·cos − b·sin, b·cos + a·sin), times headDim^(−1/4). Its gradient is the rotation
+ * back, with the same factor.
  */
 export function rotate(heads: tf.Tensor4D, { cos, sin }: Rotation): tf.Tensor4D {
   const operation = tf.customGrad((...all) => {
     const [x, save] = all as unknown as [tf.Tensor4D, tf.GradSaveFunc];
     save([cos, sin]);
     return {
-      value: tf.add(tf.mul(x, cos), tf.mul(swapped(x), sin)),
+      value: turned(x, cos, sin),
       gradFunc: (dy, saved) => {
-        const [c, s] = saved as [tf.Tensor, tf.Tensor];
-        return tf.sub(tf.mul(dy, c), tf.mul(swapped(dy as tf.Tensor4D), s));
+        const [c, s] = saved as [tf.Tensor4D, tf.Tensor4D];
+        return turned(dy as tf.Tensor4D, c, tf.neg(s));
       },
     };
   });
   return operation(heads) as tf.Tensor4D;
 }
 
-/** (a, b) ↦ (b, a), by halves of the last axis. */
-function swapped(heads: tf.Tensor4D): tf.Tensor4D {
-  const [first, second] = tf.split(heads, 2, -1) as [tf.Tensor4D, tf.Tensor4D];
-  return tf.concat([second, first], -1);
+/** Queries and keys rotated, each `[B, T, …, headDim]`. They turn by the same angles: together it is half the operations. */
+export function rotateBoth(queries: tf.Tensor4D, keys: tf.Tensor4D, rotation: Rotation): [tf.Tensor4D, tf.Tensor4D] {
+  if (hasRotation()) return [rotate(queries, rotation), rotate(keys, rotation)];
+  const together = rotate(tf.concat([queries, keys], 2), rotation);
+  return tf.split(together, [queries.shape[2], keys.shape[2]], 2) as [tf.Tensor4D, tf.Tensor4D];
+}
+
+/** Whether rotation is one operation here, which reads halves of the tables. */
+function hasRotation(): boolean {
+  return tf.getKernel('RotaryEmbedding', tf.getBackend()) !== undefined;
+}
+
+function turned(x: tf.Tensor4D, cos: tf.Tensor4D, sin: tf.Tensor4D): tf.Tensor4D {
+  if (hasRotation()) {
+    const half = x.shape[3] / 2;
+    const secondHalf = (table: tf.Tensor4D): tf.Tensor4D => tf.slice(table, [0, 0, 0, half], [-1, -1, -1, half]);
+    return tf.engine().runKernel('RotaryEmbedding', { x, cos: secondHalf(cos), sin: secondHalf(sin) }) as tf.Tensor4D;
+  }
+  const [first, second] = tf.split(x, 2, -1) as [tf.Tensor4D, tf.Tensor4D];
+  return tf.add(tf.mul(x, cos), tf.mul(tf.concat([second, first], -1), sin));
 }
 
 // The minus sign of −b·sin sits in the first half of the sine table.

@@ -4,7 +4,7 @@ import type { LlamaConfig } from './config';
 import { linear, rmsNorm, swiglu, weight, type LoraTensors, type Weights } from './linear';
 import { onlyNeeded, type NeededRows } from './needed-rows';
 import { recomputed } from './recompute';
-import { rotate, rotation, type Rotation } from './rope';
+import { rotateBoth, rotation, type Rotation } from './rope';
 
 // Only operations that every backend and the recorder of libs/tfjs-onnx have, and few of them: each is a node of the graph.
 
@@ -218,12 +218,8 @@ function attention(
   const v = linear(normed, weights, `${at}v_proj`, hasBias, lora);
   const byHead = (rows: tf.Tensor, count: number): tf.Tensor4D => tf.reshape(rows, [batch, length, count, headDim]);
 
-  // Queries and keys turn by the same angles: rotated together, half the operations.
-  const rotated = rotate(byHead(tf.concat([q, k], 1), heads + kvHeads), call.rotation);
-  const [queries, keys] = tf.split(tf.transpose(rotated, [0, 2, 1, 3]), [heads, kvHeads], 1) as [
-    tf.Tensor4D,
-    tf.Tensor4D,
-  ];
+  const turned = rotateBoth(byHead(q, heads), byHead(k, kvHeads), call.rotation);
+  const [queries, keys] = turned.map((x) => tf.transpose(x, [0, 2, 1, 3])) as [tf.Tensor4D, tf.Tensor4D];
   const values = tf.transpose(byHead(v, kvHeads), [0, 2, 1, 3]);
   const allKeys = past ? tf.concat([past.keys, keys], 2) : keys;
   const allValues = past ? tf.concat([past.values, values], 2) : values;

@@ -52,6 +52,8 @@ export class OnnxGraph {
   private readonly outputs: ProtobufWriter[] = [];
   private readonly outputNames: OnnxValue[] = [];
   private readonly names = new Set<string>();
+  /** Operator sets beside ONNX's own. */
+  private readonly domains = new Set<string>();
   private readonly shapeConstants = new Map<string, OnnxValue>();
   private readonly name: string;
   private readonly opset: number;
@@ -108,7 +110,10 @@ export class OnnxGraph {
     return this.op('Cast', [value], { to: TYPE_CODE[to] });
   }
 
-  /** A node with one output. `null` leaves an optional input out. */
+  /**
+   * A node with one output. `null` leaves an optional input out. An operator that is not ONNX's own has its domain before its name, as in
+   * `com.microsoft.RotaryEmbedding`.
+   */
   op(
     type: string,
     inputs: readonly (OnnxValue | null)[],
@@ -158,8 +163,10 @@ export class OnnxGraph {
         `ONNX model "${this.name}" has ${graph.byteLength} bytes, more than protobuf's 2 GiB; make its weights inputs`,
       );
     }
-    const opset = new ProtobufWriter().string(1, '').varint(2, this.opset);
-    return new ProtobufWriter().varint(1, 8).string(2, 'hindcast').message(7, graph).message(8, opset).toBytes();
+    const opset = (domain: string, version: number) => new ProtobufWriter().string(1, domain).varint(2, version);
+    const model = new ProtobufWriter().varint(1, 8).string(2, 'hindcast').message(7, graph);
+    for (const domain of this.domains) model.message(8, opset(domain, 1));
+    return model.message(8, opset('', this.opset)).toBytes();
   }
 
   private node(
@@ -174,7 +181,12 @@ export class OnnxGraph {
       node.string(1, input ?? '');
     }
     for (const output of outputs) node.string(2, output);
-    node.string(4, type);
+    const dot = type.lastIndexOf('.');
+    node.string(4, type.slice(dot + 1));
+    if (dot > 0) {
+      node.string(7, type.slice(0, dot));
+      this.domains.add(type.slice(0, dot));
+    }
     for (const [name, attribute] of Object.entries(attributes)) node.message(5, attributeProto(name, attribute));
     this.nodes.push({ inputs, outputs, proto: node });
   }

@@ -4,6 +4,7 @@ import { indexingKernels } from './indexing';
 import type { Kernel } from './kernel';
 import { matmulKernels } from './matmul';
 import { reductionKernels } from './reduction';
+import { rotaryKernels } from './rotary';
 import { shapeKernels } from './shape';
 
 /** Every tfjs kernel that can be recorded, by tfjs' name. */
@@ -13,5 +14,6 @@ export const kernels: Readonly<Record<string, Kernel>> = {
   ...indexingKernels,
   ...matmulKernels,
   ...reductionKernels,
+  ...rotaryKernels,
   ...shapeKernels,
 };

@@ -179,8 +179,8 @@ describe('recorded kernels give what the cpu backend gives', () => {
       );
       for (const name of kernelNames) called.add(name);
     }
-    // No tfjs op calls these: logSoftmax is composed, broadcastTo is Tile, clone is made by gradients.
-    const unreachable = ['LogSoftmax', 'BroadcastTo', 'Identity'];
+    // No tfjs op calls these: logSoftmax is composed, broadcastTo is Tile, clone is made by gradients, and rotation is nobody's.
+    const unreachable = ['LogSoftmax', 'BroadcastTo', 'Identity', 'RotaryEmbedding'];
     expect(Object.keys(kernels).filter((name) => !called.has(name) && !unreachable.includes(name))).toEqual([]);
   });
 });
@@ -238,6 +238,27 @@ describe('missing numbers stay missing', () => {
       inputs,
     );
     assertClose(recorded, composed, 2e-6);
+  });
+
+  it.each([1, 2])('a rotation of halves, with %i table(s)', async (tables) => {
+    const [length, heads, width] = [3, 5, 8];
+    const given = {
+      x: noise([2, length, heads, width], 1),
+      cos: noise([tables, length, 1, width / 2], 2),
+      sin: noise([tables, length, 1, width / 2], 3),
+    };
+    const recorded = await runOnnx(
+      ({ x, cos, sin }) => ({
+        y: tf.engine().runKernel('RotaryEmbedding', { x: x!, cos: cos!, sin: sin! }, {}) as tf.Tensor,
+      }),
+      given,
+    );
+    const composed = await runCpu(({ x, cos, sin }) => {
+      const [a, b] = tf.split(x!, 2, 3) as [tf.Tensor, tf.Tensor];
+      const turn = (p: tf.Tensor, q: tf.Tensor) => tf.add(tf.mul(p, cos!), tf.mul(q, sin!));
+      return { y: tf.concat([turn(a, tf.neg(b)), turn(b, a)], 3) };
+    }, given);
+    assertClose(recorded, composed, 1e-6);
   });
 
   it('the sign of NaN is NaN (tfjs-cpu says 0)', async () => {
