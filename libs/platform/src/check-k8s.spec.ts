@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { brokenManifests } from './testing/broken-manifests';
-import { goodManifests, type Manifest } from './testing/good-manifests';
+import { brokenManifests } from './testing/manifests/broken';
+import { goodManifests } from './testing/manifests/good';
+import type { Manifest } from './testing/manifests/parts';
 
 const script = resolve(__dirname, '../../../tools/check-k8s/main.mjs');
 
