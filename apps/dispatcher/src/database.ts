@@ -23,6 +23,9 @@ export interface Statement {
 /** The connection to PostgreSQL: the server that `DATABASE_URL` names, or the embedded one of `DATA_DIR`. */
 @Injectable()
 export class Database implements OnApplicationShutdown {
+  /** Migrations that were applied when it was opened. */
+  applied: readonly string[] = [];
+
   private prisma: PrismaClient | null = null;
   private pool: Pool | null = null;
   private embedded: EmbeddedPostgres | null = null;
@@ -39,6 +42,7 @@ export class Database implements OnApplicationShutdown {
     for (let attempt = 0; !this.closed; attempt++) {
       try {
         const applied = await this.prepareTables(url);
+        this.applied = applied;
         if (applied.length > 0) this.log.info('database.migrated', { applied });
         this.prisma = this.connect(url);
         return;

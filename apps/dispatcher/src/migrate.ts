@@ -26,12 +26,18 @@ export async function migrate(client: Client, url: string): Promise<readonly str
       timeout: 10 * 60_000,
     });
     engine.child.stdin?.end(url);
-    const { stdout } = await engine;
+    const { stdout } = await engine.catch((cause: Error & { stderr?: string }) => {
+      throw new Error(`the migrations failed: ${saidIn(cause.stderr ?? '') ?? cause.message}`, { cause });
+    });
     return (JSON.parse(stdout) as { applied: string[] }).applied;
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [MIGRATIONS_LOCK]);
   }
 }
+
+/** What the engine's process said of its end, without its stack. */
+const saidIn = (stderr: string): string | null =>
+  /^\w*Error(?: \[\w+\])?: ([^]*?)(?:\n +at |$)/m.exec(stderr)?.[1]?.trim() ?? null;
 
 async function isCurrent(client: Client): Promise<boolean> {
   const { rows: tables } = await client.query<{ exists: boolean }>(

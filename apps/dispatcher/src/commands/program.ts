@@ -4,11 +4,12 @@ import { deadletters } from './deadletters';
 import { exportCommand } from './export';
 import { forget } from './forget';
 import { judgeAgreementCommand } from './judge-agreement';
+import { migrateCommand } from './migrate';
 import { replay } from './replay';
 import { Declined, Interrupted, type Terminal } from './terminal';
 
 /** The commands over the ledger; each is an npm script of its own. */
-const commands = [deadletters, replay, exportCommand, forget, judgeAgreementCommand];
+const commands = [deadletters, replay, exportCommand, forget, judgeAgreementCommand, migrateCommand];
 
 /** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong, 130 and 143 interrupted. */
 const MISUSED = 2;
