@@ -3,13 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { Unavailable } from '../tfjs-node-binding/command.mjs';
 import { IMAGES, imageOf } from './images.mjs';
 
 /** Where an image is meant to be run; the trainers' libraries are for x86 alone. */
 const AMD64_ONLY = new Set(['trainer', 'trainer-onnx']);
-
-/** What is missing is not a mistake of this command. Exit code 3. */
-export class Unavailable extends Error {}
 
 /**
  * The arguments of `docker` that build one image.

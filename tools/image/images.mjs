@@ -38,6 +38,7 @@ export const IMAGES = {
   }),
   trainer: image('trainer', 8084, { ...trainer, packages: gpuPackage }),
   'trainer-onnx': image('trainer', 8084, trainer),
+  'trainer-cpu': image('trainer', 8084, trainer),
   engine: image('engine', 8000),
   'demo-judge': image('demo-judge', 8001),
 };

@@ -5,8 +5,10 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { root } from '../setup.mjs';
-import { build, Unavailable } from './build.mjs';
+import { Unavailable } from '../tfjs-node-binding/command.mjs';
+import { build } from './build.mjs';
 import { IMAGES } from './images.mjs';
+import { fetchOnnxCuda } from './onnx-cuda.mjs';
 import { prune } from './prune.mjs';
 import { sizes, sizeTable } from './sizes.mjs';
 import { servicePid, start } from './start.mjs';
@@ -81,6 +83,14 @@ program
       rmSync(folder, { recursive: true, force: true });
     }
   });
+
+program
+  .command('onnx-cuda')
+  .description(
+    "fetch onnxruntime's CUDA provider and NVIDIA's libraries for the image trainer-onnx (pip downloads 1.3 GB)",
+  )
+  .requiredOption('--out <folder>', 'an empty folder, or one that does not exist')
+  .action(({ out }) => fetchOnnxCuda(root, resolve(out), say));
 
 program
   .command('sizes')

@@ -1,5 +1,6 @@
 // `npm run image -- prune`: the folder that becomes /app of an image.
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -49,6 +50,7 @@ export function prune({ name, root, out }) {
     join(out, 'sbom.cdx.json'),
     `${JSON.stringify(sbomOf({ name, root, packages, locked, own }), null, 2)}\n`,
   );
+  openToReaders(out);
   return { files: own.size, packages: packages.size };
 }
 
@@ -140,6 +142,16 @@ function isKeptOfTraced(name, path, loaded = new Set()) {
 function copyFile(from, to) {
   mkdirSync(dirname(to), { recursive: true });
   cpSync(from, to);
+}
+
+/** Whatever the umask of the checkout: everybody may read, only the owner may write. */
+function openToReaders(folder) {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const runs = entry.isDirectory() || (statSync(path).mode & 0o100) !== 0;
+    chmodSync(path, runs ? 0o755 : 0o644);
+  }
+  chmodSync(folder, 0o755);
 }
 
 /** package.json of the whole, of the app and of each library: no scripts, no development dependencies. */

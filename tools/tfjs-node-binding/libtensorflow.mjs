@@ -1,20 +1,10 @@
 // Where libtensorflow comes from. Each source leaves deps/lib/libtensorflow_cc.so.2 (or libtensorflow.so.2) and
 // libtensorflow_framework.so.2 in the build folder, under the names that the binding links.
-import { createHash } from 'node:crypto';
-import {
-  createReadStream,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pipeline } from 'node:stream/promises';
 import { firstThatRuns, run, Unavailable } from './command.mjs';
+import { download, findPip, unzip, verified } from './wheels.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const artifacts = JSON.parse(readFileSync(join(here, 'artifacts.json'), 'utf8'));
@@ -35,13 +25,7 @@ export async function fetchLibtensorflow(options, folder, progress) {
 async function fromWheel(options, folder, progress) {
   const usesLocalCuda = options.package === 'tfjs-node-gpu' && options.cuda === '11.8';
   const pinned = artifacts.wheel[usesLocalCuda ? 'tfjs-node-gpu-cuda-11.8' : options.package];
-  const python = firstThatRuns(
-    [
-      ['python3', '-m', 'pip', '--version'],
-      ['python', '-m', 'pip', '--version'],
-    ],
-    '--from wheel needs Python with pip; without it use --from maven, or a folder',
-  );
+  const python = findPip('--from wheel needs Python with pip; without it use --from maven, or a folder');
   const requirement = options.release ?? pinned.requirement;
   const [wheel] = await download(python, [requirement], join(folder, 'wheel'));
   const sha256 = await verified(wheel, options.release ? undefined : pinned.sha256[process.arch]);
@@ -64,19 +48,6 @@ async function addNvidiaLibraries(python, folder, unpacked) {
   for (const wheel of await download(python, wanted, join(folder, 'nvidia-wheels'))) {
     await unzip(wheel, join(folder, 'deps'), ['nvidia/*']);
   }
-}
-
-async function download(python, requirements, to) {
-  const platforms = ['manylinux_2_17', 'manylinux2014', 'manylinux_2_27', 'manylinux_2_28'].flatMap((platform) => [
-    '--platform',
-    `${platform}_${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`,
-  ]);
-  // One fixed Python version: the library in the wheel does not depend on it, its checksum does.
-  const args = ['--no-deps', '--only-binary=:all:', '--implementation', 'cp', '--python-version', '3.11', ...platforms];
-  await run(python, ['-m', 'pip', 'download', '--progress-bar', 'off', '-d', to, ...args, ...requirements], {
-    whatFailed: `pip could not download ${requirements.join(' ')}:`,
-  });
-  return readdirSync(to).map((name) => join(to, name));
 }
 
 /** TensorFlow's Java natives carry the C library without headers. */
@@ -125,28 +96,4 @@ function arrange(from, folder) {
   };
   link('libtensorflow.so', ['libtensorflow_cc.so.2', 'libtensorflow.so.2', 'libtensorflow.so']);
   link('libtensorflow_framework.so', ['libtensorflow_framework.so.2', 'libtensorflow_framework.so']);
-}
-
-async function verified(file, expected) {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  const sha256 = hash.digest('hex');
-  if (expected !== undefined && sha256 !== expected) {
-    throw new Error(`${basename(file)} has the checksum ${sha256}, not ${expected}; nothing was built from it`);
-  }
-  return sha256;
-}
-
-async function unzip(archive, to, patterns) {
-  mkdirSync(to, { recursive: true });
-  const whatFailed = `${basename(archive)} could not be unpacked:`;
-  const tool = firstThatRuns(
-    [
-      ['unzip', '-v'],
-      ['python3', '--version'],
-    ],
-    'unpacking needs unzip, or Python',
-  );
-  if (tool === 'unzip') await run('unzip', ['-q', '-o', archive, ...patterns, '-d', to], { whatFailed });
-  else await run('python3', ['-m', 'zipfile', '-e', archive, to], { whatFailed });
 }
