@@ -46,11 +46,21 @@ describe('updateTensor', () => {
     expect(current).toEqual(moving(9_000));
   });
 
+  it.each(LENGTHS)('of %d numbers may write into the gradient, and says the sum of squares', (length) => {
+    const expected = blank(length);
+    updateTensor(expected, moving(length), hashedArray(4, length, 1), FACTORS);
+    const gradient = hashedArray(4, length, 1);
+    const next = { ...blank(length), values: gradient };
+    const sum = updateTensor(next, moving(length), gradient, FACTORS);
+    expect(next).toEqual(expected);
+    expect(sum).toBe(sumOfSquares(expected.values));
+  });
+
   it('hands a NaN on, to that number alone', () => {
     const gradient = hashedArray(4, 10, 1);
     gradient[9] = NaN;
     const next = blank(10);
-    updateTensor(next, moving(10), gradient, FACTORS);
+    expect(updateTensor(next, moving(10), gradient, FACTORS)).toBeNaN();
     expect(Array.from(next.values, Number.isNaN)).toEqual([...new Array<boolean>(9).fill(false), true]);
   });
 });

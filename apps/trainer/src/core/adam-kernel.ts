@@ -195,10 +195,16 @@ function loaded(): NonNullable<typeof kernel> {
 /** Bytes of a chunk up to a whole number of vectors. What stands behind its end is computed with, and not copied back. */
 const paddedBytes = (length: number): number => 16 * Math.ceil(length / 4);
 
-/** One step of Adam of one tensor, in float32: `next` from `current` and the gradient. All arrays are of one length. */
-export function updateTensor(next: Moving, current: Moving, gradient: Float32Array, factors: UpdateFactors): void {
+/**
+ * One step of Adam of one tensor, in float32: `next` from `current` and the gradient, whose array may be that of the next values. All
+ * arrays are of one length.
+ *
+ * @returns Σ of the squares of the next values: finite where they are
+ */
+export function updateTensor(next: Moving, current: Moving, gradient: Float32Array, factors: UpdateFactors): number {
   const { run, arrays } = loaded();
   const { beta1, beta2, epsilon, rate, squareFactor, decay } = factors;
+  let sum = 0;
   for (let from = 0; from < gradient.length; from += CHUNK) {
     const to = Math.min(gradient.length, from + CHUNK);
     arrays[VALUES]!.set(current.values.subarray(from, to));
@@ -209,19 +215,26 @@ export function updateTensor(next: Moving, current: Moving, gradient: Float32Arr
     next.values.set(arrays[VALUES]!.subarray(0, to - from), from);
     next.first.set(arrays[FIRST]!.subarray(0, to - from), from);
     next.second.set(arrays[SECOND]!.subarray(0, to - from), from);
+    sum += sumOfChunk(to - from);
   }
+  return sum;
+}
+
+/** Σ x² of the first numbers of the first array. */
+function sumOfChunk(length: number): number {
+  const { run, arrays } = loaded();
+  if (length < CHUNK) arrays[VALUES]!.fill(0, length, Math.min(CHUNK, length + 4));
+  return run.sumOfSquares(paddedBytes(length));
 }
 
 /** Σ x², summed in float64, always in the same order. */
 export function sumOfSquares(values: Float32Array): number {
-  const { run, arrays } = loaded();
-  const chunk = arrays[VALUES]!;
+  const chunk = loaded().arrays[VALUES]!;
   let sum = 0;
   for (let from = 0; from < values.length; from += CHUNK) {
     const to = Math.min(values.length, from + CHUNK);
     chunk.set(values.subarray(from, to));
-    if (to - from < CHUNK) chunk.fill(0, to - from, Math.min(CHUNK, to - from + 4));
-    sum += run.sumOfSquares(paddedBytes(to - from));
+    sum += sumOfChunk(to - from);
   }
   return sum;
 }

@@ -29,8 +29,8 @@ export function initialAdamState(parameters: NamedArrays): AdamState {
 }
 
 /**
- * One step of Adam with bias correction, in float32. Nothing is changed in place: a step that is
- * refused afterwards leaves no trace.
+ * One step of Adam with bias correction, in float32. Parameters and state are not changed: a step that is refused afterwards leaves no
+ * trace. The gradients are used up: their arrays become those of the new parameters.
  *
  *   mₜ = β₁ mₜ₋₁ + (1 − β₁) g       vₜ = β₂ vₜ₋₁ + (1 − β₂) g²
  *   θₜ = θₜ₋₁ − α (m̂ₜ / (√v̂ₜ + ε) + λ θₜ₋₁)        m̂ₜ = mₜ / (1 − β₁ᵗ), v̂ₜ = vₜ / (1 − β₂ᵗ)
@@ -39,6 +39,7 @@ export function initialAdamState(parameters: NamedArrays): AdamState {
  *
  * @param gradients of the same names and lengths as `parameters`, already clipped
  * @param learningRate α
+ * @returns with `sumOfSquares` of all new parameters: not finite where one of them is not
  * @throws RangeError when a parameter has no gradient of its length
  */
 export function adamStep(
@@ -47,7 +48,7 @@ export function adamStep(
   state: AdamState,
   learningRate: number,
   { beta1, beta2, epsilon, weightDecay }: AdamSettings = ADAM,
-): { parameters: NamedArrays; state: AdamState } {
+): { parameters: NamedArrays; state: AdamState; sumOfSquares: number } {
   const step = state.step + 1;
   const factors = {
     beta1,
@@ -60,20 +61,22 @@ export function adamStep(
   const updated = new Map<string, Float32Array>();
   const first = new Map<string, Float32Array>();
   const second = new Map<string, Float32Array>();
+  let sum = 0;
   for (const [name, values] of parameters) {
     const current = {
       values,
       first: sameLength(state.first, name, values),
       second: sameLength(state.second, name, values),
     };
+    const gradient = sameLength(gradients, name, values);
     const empty = (): Float32Array => new Float32Array(values.length);
-    const next = { values: empty(), first: empty(), second: empty() };
-    updateTensor(next, current, sameLength(gradients, name, values), factors);
+    const next = { values: gradient, first: empty(), second: empty() };
+    sum += updateTensor(next, current, gradient, factors);
     updated.set(name, next.values);
     first.set(name, next.first);
     second.set(name, next.second);
   }
-  return { parameters: updated, state: { step, first, second } };
+  return { parameters: updated, state: { step, first, second }, sumOfSquares: sum };
 }
 
 /** Joint L2 norm of all gradients. */

@@ -63,7 +63,7 @@ export async function optimise(
   });
   const epochs: Epoch[] = [];
   for (let epoch = 0; epoch < hyper.epochs; epoch++) {
-    const passes: (BatchGradients & { gradNorm: number })[] = [];
+    const passes: Epoch[] = [];
     for (const [at, { samples, numbers }] of parts.entries()) {
       const dropoutSeed = mixedSeed(seed, epoch * parts.length + at);
       const pass = await model.gradients(samples, numbers, weights, { dropoutSeed });
@@ -73,10 +73,11 @@ export async function optimise(
       if (epoch > 0 && hyper.targetKl !== null && pass.scalars['approxKl3']! > hyper.targetKl) {
         return { ok: true, weights, optimizer, epochs, updates, stoppedEarly: true };
       }
-      passes.push({ ...pass, gradNorm: norm });
+      const { gradients: _, ...reported } = pass;
+      passes.push({ ...reported, gradNorm: norm });
       if (norm === 0) continue;
       const updated = adamStep(dataOf(weights), gradients, optimizer, learningRate, hyper.adam);
-      if (!Number.isFinite(globalNorm(updated.parameters))) return { ok: false, culprits: samples };
+      if (!Number.isFinite(updated.sumOfSquares)) return { ok: false, culprits: samples };
       weights = new Map(
         [...weights].map(([name, tensor]) => [name, { ...tensor, data: updated.parameters.get(name)! }]),
       );
@@ -125,10 +126,7 @@ function isFinitePass({ scalars, sampleLosses }: BatchGradients, norm: number): 
 }
 
 /** Passes over the parts of a batch as one over all of it: scalars and norm as means weighted by samples. */
-function together(
-  passes: readonly (BatchGradients & { gradNorm: number })[],
-  parts: readonly (readonly number[])[],
-): Epoch {
+function together(passes: readonly Epoch[], parts: readonly (readonly number[])[]): Epoch {
   const total = parts.reduce((sum, { length }) => sum + length, 0);
   const scalars: Record<string, number> = {};
   const sampleLosses: number[] = [];
