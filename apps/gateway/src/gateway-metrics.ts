@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ClosedTurn } from '@hindcast/contracts';
 import { Metrics } from '@hindcast/platform';
 import type { Ending } from './core/open-turn';
 import type { SkipReason } from './core/session-fields';
@@ -57,6 +58,7 @@ export class GatewayMetrics {
     );
     this.retries = metrics.counter('engine_retries_total', 'Requests sent to an engine again, by reason', ['reason']);
     for (const reason of UNCAPTURED) this.uncapturedTurns.inc({ reason }, 0);
+    for (const reason of ClosedTurn.shape.reason.options) this.closedTurns.inc({ reason }, 0);
     for (const where of ['nats', 'spool']) this.stored.inc({ where }, 0);
     for (const outcome of ['complete', 'failed']) this.answers.inc({ outcome }, 0);
   }
