@@ -115,8 +115,6 @@ ENTRYPOINT ["node", "apps/trainer/dist/main.js"]
 FROM runtime AS trainer-onnx
 COPY --from=build /src/models/seed /models/seed
 COPY --from=prune-trainer-onnx /image /app
-# The seed model, where no volume brings others.
-COPY models/seed /models/seed
 COPY --from=onnx-cuda /onnx-cuda/provider/ /app/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/
 COPY --from=onnx-cuda /onnx-cuda/lib/ /opt/cuda/lib/
 COPY --from=onnx-cuda /onnx-cuda/licenses/ /opt/cuda/licenses/
