@@ -7,6 +7,7 @@ import { busNames, scalingNames } from './rules/names.mjs';
 import { arrows, isolation } from './rules/network.mjs';
 import { references, urls } from './rules/references.mjs';
 import { schema } from './rules/schema.mjs';
+import { engineUrls, rolling } from './rules/serving.mjs';
 import { monitors, ports, scaleTargets, selectors } from './rules/targets.mjs';
 import { policyFolder, sharedClaims, streamReplicas, writable } from './rules/volumes.mjs';
 
@@ -28,6 +29,7 @@ export const rules = {
   trainer,
   grace,
   replicas,
+  rolling,
 
   'unread-variables': environment.unreadVariables,
   'needed-variables': environment.neededVariables,
@@ -53,6 +55,7 @@ export const rules = {
   'shared-claims': sharedClaims,
   'policy-folder': policyFolder,
   'stream-replicas': streamReplicas,
+  'engine-urls': engineUrls,
 };
 
 /** @returns `{ rule, object, message }[]`, in the order of the table */

@@ -1,4 +1,4 @@
-import { find, maker, container, ofPod, type BrokenManifests } from './broken-by';
+import { variables, find, maker, container, ofPod, type BrokenManifests } from './broken-by';
 
 export const placementTwins: readonly BrokenManifests[] = [
   ...ofPod(
@@ -95,5 +95,19 @@ export const placementTwins: readonly BrokenManifests[] = [
     object: 'Deployment/judge-svc',
     says: 'is scaled by HorizontalPodAutoscaler/gateway and ScaledObject/judge-svc',
     change: (objects) => (find(objects, 'HorizontalPodAutoscaler', 'gateway').spec.scaleTargetRef.name = 'judge-svc'),
+  },
+  {
+    why: 'an update that takes some away first',
+    rule: 'rolling',
+    object: 'Deployment/judge-svc',
+    says: 'set strategy.rollingUpdate.maxUnavailable: 0',
+    change: (objects) => (maker(objects, 'judge-svc').spec.strategy.rollingUpdate.maxUnavailable = '25%'),
+  },
+  {
+    why: 'a gateway that stops while it is still sent requests',
+    rule: 'rolling',
+    object: 'Deployment/gateway',
+    says: 'set SHUTDOWN_DELAY_SECONDS',
+    change: (objects) => delete variables(objects, 'gateway').SHUTDOWN_DELAY_SECONDS,
   },
 ];

@@ -1,4 +1,4 @@
-import { find, pod, container, variables, trigger, drop, type BrokenManifests } from './broken-by';
+import { find, maker, pod, container, variables, trigger, drop, type BrokenManifests } from './broken-by';
 
 export const referenceTwins: readonly BrokenManifests[] = [
   {
@@ -116,5 +116,17 @@ export const volumeTwins: readonly BrokenManifests[] = [
     object: 'Deployment/judge-svc container judge-svc',
     says: 'NATS_REPLICAS is 1 beside 3 NATS servers; set it to 3',
     change: (objects) => delete variables(objects, 'judge-svc').NATS_REPLICAS,
+  },
+  {
+    why: 'two engines behind one name',
+    rule: 'engine-urls',
+    object: 'Deployment/trainer',
+    says: 'name each of vllm-policy-0.vllm-policy, vllm-policy-1.vllm-policy',
+    change: (objects) => {
+      const engine = maker(objects, 'vllm-policy');
+      Object.assign(engine, { kind: 'StatefulSet' });
+      Object.assign(engine.spec, { replicas: 2, serviceName: 'vllm-policy' });
+      delete engine.spec.strategy;
+    },
   },
 ];

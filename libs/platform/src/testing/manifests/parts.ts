@@ -95,7 +95,12 @@ export const deployment = (name: string, pod: Manifest, spec: Manifest = {}): Ma
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: meta(name),
-  spec: { selector: { matchLabels: { [NAME]: name } }, template: pod, ...spec },
+  spec: {
+    selector: { matchLabels: { [NAME]: name } },
+    strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    template: pod,
+    ...spec,
+  },
 });
 
 export const service = (name: string, port: number): Manifest => ({
