@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { root } from '../setup.mjs';
 import { Unavailable } from '../tfjs-node-binding/command.mjs';
 import { build } from './build.mjs';
+import { writeEnv } from './env.mjs';
 import { IMAGES } from './images.mjs';
 import { fetchOnnxCuda } from './onnx-cuda.mjs';
 import { prune } from './prune.mjs';
@@ -96,6 +97,16 @@ program
   .command('sizes')
   .description('print what /app of each image weighs, as a table')
   .action(() => process.stdout.write(`${sizeTable(sizes(root))}\n`));
+
+program
+  .command('env')
+  .description('write random secrets for compose.yaml to .env, and print the key that clients send')
+  .option('--out <file>', 'where', join(root, '.env'))
+  .action(({ out }) => {
+    const key = writeEnv(resolve(out));
+    say(`${resolve(out)} is written. The key for clients, shown this once:`);
+    process.stdout.write(`${key}\n`);
+  });
 
 program
   .command('build')
