@@ -83,13 +83,17 @@ export const arrows = [
     why: 'metrics are scraped',
   })),
 
-  ...['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'dispatcher-migrate', 'trainer', 'nats'].map((from) => ({
-    from,
-    to: 'dns',
-    ports: [53],
-    protocols: ['UDP', 'TCP'],
-    why: 'it calls others by name',
-  })),
+  { from: 'load-model', to: 'elsewhere', ports: [443], why: 'a model is fetched' },
+
+  ...['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'dispatcher-migrate', 'trainer', 'nats', 'load-model'].map(
+    (from) => ({
+      from,
+      to: 'dns',
+      ports: [53],
+      protocols: ['UDP', 'TCP'],
+      why: 'it calls others by name',
+    }),
+  ),
 ];
 
 const pod = (namespace, labels = {}, namespaceLabels = {}) => ({

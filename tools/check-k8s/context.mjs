@@ -24,9 +24,13 @@ export function loadContext() {
   const services = new Map(
     APPS.map((app) => [app, serviceFrom(app, require(join(root, `apps/${app}/dist/config.js`)), parseConfig)]),
   );
+  // A registry may have other names for the images; containers are named like their app.
+  const appIn = ({ image, name }) => services.get(appOfImage(image)) ?? services.get(name);
   return {
     services,
-    serviceOf: ({ image, command, args }) => (command || args ? undefined : services.get(appOfImage(image))),
+    appIn,
+    /** The service that a container starts; `undefined` where it runs something else, or a command of its own. */
+    serviceOf: (container) => (container.command || container.args ? undefined : appIn(container)),
     validatorOf: loadSchemas(join(root, 'k8s/schemas')),
     secrets: existsSync(join(root, SECRETS_FILE))
       ? secretsIn(readFileSync(join(root, SECRETS_FILE), 'utf8'))

@@ -5,13 +5,23 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadContext, root } from './context.mjs';
 import { overlays } from './overlays.mjs';
-import { REMEDY, hasKubectl, objectsIn, overlayNames, render, renderWith, unusedComponents } from './render.mjs';
+import {
+  REMEDY,
+  hasKubectl,
+  looseFiles,
+  objectsIn,
+  overlayNames,
+  render,
+  renderBeside,
+  renderWith,
+  unusedComponents,
+} from './render.mjs';
 import { check, rules } from './rules.mjs';
 
 const HELP = `npm run check:k8s -- [options] [FILE.yaml …]
 
 Renders the overlays of k8s/overlays with kubectl kustomize and checks what comes out; a component that no overlay has is checked on
-top of production. With files, checks these rendered objects instead and needs no kubectl; a file named like an overlay is checked as that overlay.
+top of production, a file beside the overlays together with gpu. With files, checks these rendered objects instead and needs no kubectl; a file named like an overlay is checked as that overlay.
 
   --overlay NAME    only this overlay; may be given several times
   --json            the problems as JSON: [{ "overlay", "objects", "problems": [{ "rule", "object", "message" }] }]
@@ -20,9 +30,6 @@ top of production. With files, checks these rendered objects instead and needs n
 
 Rules: ${Object.keys(rules).join(', ')}
 `;
-
-/** What components are tried on that no overlay has. */
-const LARGEST = 'production';
 
 try {
   process.exitCode = main(process.argv.slice(2));
@@ -70,13 +77,25 @@ function sourcesOf(names, files) {
   const known = overlayNames(root);
   const unknown = (names ?? []).filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`there is no overlay ${unknown.join(', ')}; there are ${known.join(', ')}`);
-  const extra = names === undefined && known.includes(LARGEST) ? unusedComponents(root) : [];
+  const overlaysNamed = (names ?? known).map((overlay) => ({
+    overlay,
+    objectsOf: () => render(join(root, 'k8s/overlays', overlay)),
+  }));
+  return names === undefined ? [...overlaysNamed, ...extraSources()] : overlaysNamed;
+}
+
+/** What no overlay has is checked together with one. */
+function extraSources() {
   return [
-    ...(names ?? known).map((overlay) => ({ overlay, objectsOf: () => render(join(root, 'k8s/overlays', overlay)) })),
-    ...extra.map((component) => ({
-      overlay: LARGEST,
-      label: `${LARGEST} + ${component}`,
-      objectsOf: () => renderWith(root, LARGEST, component),
+    ...unusedComponents(root).map((component) => ({
+      overlay: 'production',
+      label: `production + ${component}`,
+      objectsOf: () => renderWith(root, 'production', component),
+    })),
+    ...looseFiles(root).map((file) => ({
+      overlay: 'gpu',
+      label: `gpu + ${file}`,
+      objectsOf: () => renderBeside(root, 'gpu', file),
     })),
   ];
 }

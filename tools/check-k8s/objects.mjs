@@ -72,7 +72,7 @@ export const isEmptySelector = (selector) =>
   Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0;
 
 /** The app of this repository that an image holds: `registry/hindcast/trainer-onnx:1` → `trainer`; else `undefined`. */
-export const appOfImage = (image = '') => /(?:^|\/)hindcast\/([a-z-]+?)(?:-onnx)?(?:[:@]|$)/.exec(image)?.[1];
+export const appOfImage = (image = '') => /(?:^|\/)hindcast\/([a-z-]+?)(?:-onnx|-cpu)?(?:[:@]|$)/.exec(image)?.[1];
 
 /** Every text in a value, with the path to it: `[['spec', 'name'], 'x']`. */
 export function textsOf(value, path = []) {

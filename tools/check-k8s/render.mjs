@@ -35,6 +35,19 @@ export function unusedComponents(root) {
   return readdirSync(folder).filter((name) => !used.has(name) && existsSync(join(folder, name, 'kustomization.yaml')));
 }
 
+/** Files with objects that are applied by hand, beside an overlay. */
+export function looseFiles(root) {
+  return readdirSync(join(root, 'k8s')).filter((name) => name.endsWith('.yaml') && !name.endsWith('.example.yaml'));
+}
+
+/** An overlay's objects, and those of one such file in the overlay's namespace. */
+export function renderBeside(root, overlay, file) {
+  const objects = render(join(root, 'k8s/overlays', overlay));
+  const namespace = objects.find(({ kind }) => kind === 'Namespace')?.metadata.name;
+  const loose = objectsIn(readFileSync(join(root, 'k8s', file), 'utf8'));
+  return [...objects, ...loose.map((object) => ({ ...object, metadata: { namespace, ...object.metadata } }))];
+}
+
 /** An overlay with one more component. */
 export function renderWith(root, overlay, component) {
   const folder = mkdtempSync(join(tmpdir(), 'hindcast-overlay-'));

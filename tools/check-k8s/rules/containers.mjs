@@ -1,11 +1,14 @@
 // What every container and every pod must say of itself.
-import { isJob, workloadsOf } from '../objects.mjs';
+import { appOfImage, isJob, workloadsOf } from '../objects.mjs';
 
-/** Problems of each container: `find(container, workload)` gives messages. */
-const ofContainers = (find) => (objects) =>
+/** Problems of each container: `find(container, workload, context)` gives messages. */
+const ofContainers = (find) => (objects, context) =>
   workloadsOf(objects).flatMap((workload) =>
     workload.containers.flatMap((container) =>
-      find(container, workload).map((message) => ({ object: `${workload.id} container ${container.name}`, message })),
+      find(container, workload, context).map((message) => ({
+        object: `${workload.id} container ${container.name}`,
+        message,
+      })),
     ),
   );
 
@@ -68,10 +71,14 @@ export const host = ofPods(({ pod }) => [
     .map(({ hostPort }) => `takes port ${hostPort} of the node; delete hostPort`),
 ]);
 
-export const images = ofContainers(({ image = '' }) => {
+export const images = ofContainers(({ image = '' }, _workload, { services }) => {
+  const app = appOfImage(image);
+  const problems =
+    app && !services.has(app) ? [`image ${image} holds no app of this repository; correct its name`] : [];
   const [name, digest] = image.split('@');
-  if (digest) return [];
+  if (digest) return problems;
   const tag = /:([^/]+)$/.exec(name)?.[1];
-  if (!tag) return [`image ${image || '(none)'} has no tag; name a version`];
-  return tag === 'latest' ? [`image ${image} changes under its name; name a version`] : [];
+  if (!tag) problems.push(`image ${image || '(none)'} has no tag; name a version`);
+  if (tag === 'latest') problems.push(`image ${image} changes under its name; name a version`);
+  return problems;
 });

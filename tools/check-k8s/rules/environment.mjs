@@ -1,6 +1,6 @@
 // Every variable is one that the container's service reads, those that it needs are there, and its own schema takes the values.
 import { environmentOf } from '../environment.mjs';
-import { appOfImage, idOf, isJob, ofKind, workloadsOf } from '../objects.mjs';
+import { idOf, isJob, ofKind, workloadsOf } from '../objects.mjs';
 
 /** What the runtime reads, not a service's config.ts. */
 const OF_THE_RUNTIME = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'UV_THREADPOOL_SIZE', 'HOME', 'TMPDIR', 'TZ'];
@@ -24,7 +24,7 @@ const IS_SECRET = /(_API_KEY|_PASSWORD|_SECRET|^DATABASE_URL|^API_KEYS)$/;
 function servicesIn(objects, context) {
   return workloadsOf(objects).flatMap((workload) =>
     workload.containers.flatMap((container) => {
-      const service = context.services.get(appOfImage(container.image));
+      const service = context.appIn(container);
       if (!service) return [];
       const id = `${workload.id} container ${container.name}`;
       return [

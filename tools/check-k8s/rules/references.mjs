@@ -18,9 +18,9 @@ export function references(objects, context) {
           .filter(({ name }) => !volumes.includes(name))
           .map(({ name }) => `container ${container} mounts ${name}, which is no volume of the pod; add the volume`),
       ),
-      ...(pod.serviceAccountName && findObject(objects, 'ServiceAccount', pod.serviceAccountName, namespace)
-        ? []
-        : [`there is no ServiceAccount/${pod.serviceAccountName ?? '(none named)'}; name one that is defined`]),
+      ...(pod.serviceAccountName && !findObject(objects, 'ServiceAccount', pod.serviceAccountName, namespace)
+        ? [`there is no ServiceAccount/${pod.serviceAccountName}; define it or correct the name`]
+        : []),
       ...(pod.priorityClassName &&
       !pod.priorityClassName.startsWith('system-') &&
       !findObject(objects, 'PriorityClass', pod.priorityClassName)

@@ -86,6 +86,7 @@ export const containerTwins: readonly BrokenManifests[] = [
   ...ofContainer(
     'images',
     ['latest', (gateway) => (gateway.image = 'hindcast/gateway:latest'), 'changes under its name'],
+    ['an app that there is not', (gateway) => (gateway.image = 'hindcast/gatevay:0.1.0'), 'holds no app'],
     ['no tag', (gateway) => (gateway.image = 'registry:5000/hindcast/gateway'), 'has no tag'],
   ),
 ];

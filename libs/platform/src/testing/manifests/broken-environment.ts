@@ -10,6 +10,16 @@ export const environmentTwins: readonly BrokenManifests[] = [
     change: (objects) => (variables(objects, 'gateway').JUDGE_MODEL = 'x'),
   },
   {
+    why: 'one of another registry and of a variant',
+    rule: 'unread-variables',
+    object: 'Deployment/trainer container trainer',
+    says: 'trainer reads no variable LORA_RANG',
+    change: (objects) => {
+      container(objects, 'trainer').image = 'registry.example.com/team/trainer-onnx:0.1.0';
+      variables(objects, 'trainer').LORA_RANG = '8';
+    },
+  },
+  {
     why: 'a misspelt one of a command',
     rule: 'unread-variables',
     object: 'Job/dispatcher-migrate container migrate',
