@@ -55,9 +55,10 @@ RUN node tools/image/main.mjs prune --app demo-judge --out /image
 FROM build AS native
 RUN apt-get update && apt-get install -y --no-install-recommends g++ make python3-pip unzip && rm -rf /var/lib/apt/lists/*
 
-# TensorFlow's C library for CUDA 11.8 and the module that TensorFlow.js calls it through.
+# TensorFlow's C library and the module that TensorFlow.js calls it through. 11.8 uses CUDA of the base image, 12 brings its own.
 FROM native AS tensorflow
-RUN node tools/tfjs-node-binding/build.mjs --package tfjs-node-gpu --cuda 11.8 --cache /tensorflow
+ARG TENSORFLOW_CUDA=11.8
+RUN node tools/tfjs-node-binding/build.mjs --package tfjs-node-gpu --cuda "${TENSORFLOW_CUDA}" --cache /tensorflow
 
 # onnxruntime's provider for CUDA 13 and NVIDIA's libraries that it loads.
 FROM native AS onnx-cuda

@@ -5,7 +5,19 @@ import { startPostgres, type TestPostgres } from '../apps/dispatcher/src/testing
 import { startNatsServer, type NatsServer } from '../libs/platform/src/testing/nats-server';
 import { image, PrunedService, runPruned, type Places } from './pruned';
 
-const NAMES = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer', 'trainer-onnx', 'engine', 'demo-judge'];
+const NAMES = [
+  'gateway',
+  'judge-svc',
+  'teacher-svc',
+  'dispatcher',
+  'trainer',
+  'trainer-onnx',
+  'trainer-cpu',
+  'engine',
+  'demo-judge',
+];
+/** They train on a GPU. */
+const ON_GPU = ['trainer', 'trainer-onnx'];
 /** Root can give a process a root of its own; the checks of that are skipped for everybody else. */
 const asRoot = process.getuid?.() === 0 ? it : it.skip;
 
@@ -39,7 +51,7 @@ describe('pruned services', () => {
     const judge = await start('demo-judge');
     await start('dispatcher', { DATABASE_URL: databaseUrl });
     const POLICY_BASE_URL = `${engine.url}/v1`;
-    await start('trainer-onnx', {
+    await start('trainer-cpu', {
       MODEL_DIR: '{models}/seed',
       POLICY_DIR: '{policies}',
       POLICY_BASE_URL,
@@ -61,7 +73,9 @@ describe('pruned services', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const started = NAMES.filter((name) => name !== 'trainer');
+  const bomOf = (name: string): Bom =>
+    JSON.parse(readFileSync(join(places.images, name, 'sbom.cdx.json'), 'utf8')) as Bom;
+  const started = NAMES.filter((name) => !ON_GPU.includes(name));
 
   it.each(started)('%s is alive and ready', async (name) => {
     const service = running.get(name)!;
@@ -139,7 +153,7 @@ describe('pruned services', () => {
       DATABASE_URL: databaseUrl,
     });
     expect(ledger).toMatchObject({ status: 0 });
-    const policy = runPruned('trainer-onnx', places, 'apps/trainer/dist/commands/policy/main.js', ['list'], {
+    const policy = runPruned('trainer-cpu', places, 'apps/trainer/dist/commands/policy/main.js', ['list'], {
       POLICY_DIR: '{policies}',
       NATS_URL: nats.url,
     });
@@ -152,13 +166,18 @@ describe('pruned services', () => {
     running.clear();
   });
 
-  it('the trainer for a GPU says what it misses here, and computes without one when told to', async () => {
+  it('the trainers for a GPU say what they miss here, and compute without one when told to', async () => {
     const env = { MODEL_DIR: '{models}/seed', POLICY_DIR: '{policies}', NATS_URL: nats.url };
-    const refused = runPruned('trainer', places, 'apps/trainer/dist/main.js', [], { ...env, BACKEND: 'tfjs-node-gpu' });
-    expect(refused).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('BACKEND=tfjs-node-gpu does not load') as string,
-    });
+    for (const [name, backend] of [
+      ['trainer', 'tfjs-node-gpu'],
+      ['trainer-onnx', 'onnx-cuda'],
+    ] as const) {
+      const refused = runPruned(name, places, 'apps/trainer/dist/main.js', [], { ...env, BACKEND: backend });
+      expect(refused).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(`BACKEND=${backend} does not load`) as string,
+      });
+    }
     const service = await PrunedService.start('trainer', places, { ...env, BACKEND: 'wasm' });
     expect(await service.get('/healthz')).toMatchObject({ status: 200 });
     expect(await service.stop()).toBe(0);
@@ -171,6 +190,33 @@ describe('pruned services', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('set DATABASE_URL to a server of your own')]);
   });
 
+  it.each(NAMES)('the bill of materials of %s names exactly the packages that are in it', (name) => {
+    const bom = bomOf(name);
+    expect(bom).toMatchObject({
+      bomFormat: 'CycloneDX',
+      specVersion: '1.6',
+      version: 1,
+      metadata: { component: { type: 'application', name: `hindcast-${name}`, version: '0.1.0' } },
+    });
+    const refs = bom.components.map((component) => component['bom-ref']);
+    expect(new Set(refs).size).toBe(refs.length);
+    for (const component of bom.components) {
+      expect(component.licenses).toEqual([expect.anything()]);
+      if (component.group === '@hindcast') continue;
+      expect(component.purl).toMatch(/^pkg:npm\/(%40[\w.-]+\/)?[\w.-]+@\d+\.\d+\.\d+/);
+      expect(component.hashes).toEqual([
+        { alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) as string },
+      ]);
+    }
+    const known = new Set([...refs, bom.metadata.component['bom-ref']]);
+    for (const { ref, dependsOn } of bom.dependencies)
+      for (const named of [ref, ...dependsOn]) expect(known).toContain(named);
+    const listed = bom.components.map(
+      ({ group, name: bare, version }) => `${group ? `${group}/` : ''}${bare}@${version}`,
+    );
+    expect(listed.sort()).toEqual(packagesIn(join(places.images, name)).sort());
+  });
+
   it.each([
     { name: 'gateway', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'prisma', 'pg'] },
     { name: 'judge-svc', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'prisma', 'pg'] },
@@ -181,17 +227,37 @@ describe('pruned services', () => {
     },
     { name: 'trainer', absent: ['@prisma/client', 'pg', 'adm-zip', '@tensorflow/tfjs-node'] },
     { name: 'trainer-onnx', absent: ['@prisma/client', 'pg', '@tensorflow/tfjs-node-gpu'] },
+    { name: 'trainer-cpu', absent: ['@prisma/client', 'pg', '@tensorflow/tfjs-node-gpu'] },
     { name: 'engine', absent: ['@prisma/client', 'pg', '@tensorflow/tfjs-node-gpu'] },
     { name: 'demo-judge', absent: ['onnxruntime-node', '@tensorflow/tfjs', '@prisma/client', 'pg'] },
   ])('$name holds no package that it does not need', ({ name, absent }) => {
-    const bom = JSON.parse(readFileSync(join(places.images, name, 'sbom.cdx.json'), 'utf8')) as {
-      components: { group?: string; name: string }[];
-    };
-    const listed = bom.components.map(({ group, name: bare }) => (group ? `${group}/${bare}` : bare));
+    const listed = bomOf(name).components.map(({ group, name: bare }) => (group ? `${group}/${bare}` : bare));
     for (const everywhere of ['typescript', 'jest', 'nx', '@swc/core']) expect(listed).not.toContain(everywhere);
     for (const other of absent) expect(listed).not.toContain(other);
   });
 });
+
+interface Bom {
+  readonly metadata: { readonly component: { readonly 'bom-ref': string } };
+  readonly components: readonly {
+    readonly 'bom-ref': string;
+    readonly group?: string;
+    readonly name: string;
+    readonly version: string;
+    readonly purl?: string;
+    readonly licenses: readonly unknown[];
+    readonly hashes?: readonly unknown[];
+  }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
+
+/** `name@version` of every folder below node_modules that is a package. */
+function packagesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path))
+    .map((path) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as { name: string; version: string })
+    .map(({ name, version }) => `${name}@${version}`);
+}
 
 /** Sorts as another list of the same names is. */
 const bySame =
