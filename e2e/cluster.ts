@@ -90,7 +90,9 @@ export class Cluster {
       API_KEYS_FILE: '',
     };
     for (const [app, size] of Object.entries(SIZES) as [App, number][]) {
-      const replicas = Array.from({ length: size }, (_, index) => this.replica(app, index, { ...env, ...settings[app] }));
+      const replicas = Array.from({ length: size }, (_, index) =>
+        this.replica(app, index, { ...env, ...settings[app] }),
+      );
       await Promise.all(replicas.map((replica) => replica.start()));
       if (app === 'engine') env['POLICY_BASE_URL'] = `${replicas[0]!.url}/v1`;
       if (app === 'demo-judge') env['JUDGE_BASE_URL'] = `${replicas[0]!.url}/v1`;
