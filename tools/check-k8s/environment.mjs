@@ -61,4 +61,5 @@ function keysOfOperators(name, namespace, objects) {
 const placeholderOf = (name) => PLACEHOLDERS[name] ?? 'placeholder';
 
 /** `$(NAME)` stands for a variable that was set before. */
-const expanded = (value, values) => String(value).replace(/\$\(([A-Z0-9_]+)\)/g, (text, name) => values[name] ?? text);
+export const expanded = (value, values) =>
+  String(value).replace(/\$\(([A-Z0-9_]+)\)/g, (text, name) => values[name] ?? text);

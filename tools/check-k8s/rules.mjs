@@ -7,7 +7,7 @@ import { busNames, scalingNames } from './rules/names.mjs';
 import { arrows, isolation } from './rules/network.mjs';
 import { references, urls } from './rules/references.mjs';
 import { schema } from './rules/schema.mjs';
-import { engineUrls, rolling } from './rules/serving.mjs';
+import { engineFlags, engineUrls, rolling } from './rules/serving.mjs';
 import { monitors, ports, scaleTargets, selectors } from './rules/targets.mjs';
 import { policyFolder, sharedClaims, streamReplicas, writable } from './rules/volumes.mjs';
 
@@ -56,6 +56,7 @@ export const rules = {
   'policy-folder': policyFolder,
   'stream-replicas': streamReplicas,
   'engine-urls': engineUrls,
+  'engine-flags': engineFlags,
 };
 
 /** @returns `{ rule, object, message }[]`, in the order of the table */

@@ -109,6 +109,13 @@ describe('check:k8s', () => {
     expect({ status, out }).toEqual({ status: 1, out: expect.stringContaining('production · StatefulSet/nats') });
   });
 
+  it('adds what no overlay has', () => {
+    const { out } = run([], kubectl(goodManifests()));
+    expect(out).toMatch(
+      /production \(\d+ objects\).* production \+ monitoring \(\d+ objects\).* gpu \+ load-model\.yaml \(/,
+    );
+  });
+
   it('names the overlays when it is asked for another one', () => {
     const { status, error } = run(['--overlay', 'moon'], kubectl(goodManifests()));
     expect({ status, error }).toEqual({

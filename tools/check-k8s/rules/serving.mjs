@@ -1,5 +1,5 @@
 // What keeps answers coming: while pods are replaced, and while versions of the policy are loaded.
-import { environmentOf } from '../environment.mjs';
+import { environmentOf, expanded } from '../environment.mjs';
 import { workloadsOf } from '../objects.mjs';
 
 const ROLLING = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher'];
@@ -39,6 +39,52 @@ export function engineUrls(objects, context) {
       const message = `POLICY_BASE_URL is ${urls || 'not set'}, and ${engine.id} has ${count} servers; name each of ${wanted.join(', ')}`;
       return [{ object: workload.id, message }];
     });
+}
+
+/** vLLM takes what the trainer publishes and what the teacher asks for; it would refuse it at run time only. */
+export function engineFlags(objects, context) {
+  const workloads = workloadsOf(objects);
+  const configOf = (name) => {
+    const workload = workloads.find(({ app }) => app === name);
+    return workload && context.services.get(name).parse(variablesOf(workload, objects, context)).config;
+  };
+  const [trainer, teacher, gateway] = ['trainer', 'teacher-svc', 'gateway'].map(configOf);
+  return workloads
+    .filter(({ app }) => app === 'vllm-policy')
+    .flatMap((workload) => {
+      const { flags, values } = flagsOf(workload, objects, context);
+      const atLeast = (flag, least, why) =>
+        least > 0 && !(Number(flags[flag]) >= least) ? [`set --${flag}=${least} or more, as ${why}`] : [];
+      const publishesAdapters = trainer?.TUNING === 'lora';
+      const problems = [
+        ...(publishesAdapters && !('enable-lora' in flags)
+          ? ['set --enable-lora, as the trainer publishes adapters']
+          : []),
+        ...(publishesAdapters && !/^(true|1)$/i.test(values.VLLM_ALLOW_RUNTIME_LORA_UPDATING ?? '')
+          ? ['set VLLM_ALLOW_RUNTIME_LORA_UPDATING: "True", as adapters are loaded while it serves']
+          : []),
+        ...(publishesAdapters ? atLeast('max-lora-rank', trainer.LORA_RANK, `LORA_RANK is ${trainer.LORA_RANK}`) : []),
+        ...(teacher ? atLeast('max-logprobs', teacher.TEACHER_TOP_K, `TEACHER_TOP_K is ${teacher.TEACHER_TOP_K}`) : []),
+        ...(gateway && flags['served-model-name'] !== gateway.POLICY_MODEL
+          ? [`set --served-model-name=${gateway.POLICY_MODEL}, as POLICY_MODEL of the gateway is`]
+          : []),
+      ];
+      return problems.map((message) => ({ object: workload.id, message }));
+    });
+}
+
+/** `--name=value`, `--name value` and `--name` of the first container, its variables put in. */
+function flagsOf(workload, objects, context) {
+  const container = workload.containers.find(({ isInit }) => !isInit) ?? {};
+  const { values } = environmentOf(container, workload, objects, context);
+  const words = [...(container.command ?? []), ...(container.args ?? [])].map((word) => expanded(word, values));
+  const flags = {};
+  words.forEach((word, index) => {
+    const [, name, value] = /^--([\w-]+)(?:=(.*))?$/.exec(word) ?? [];
+    const next = words[index + 1];
+    if (name) flags[name] = value ?? (next?.startsWith('--') ? '' : (next ?? ''));
+  });
+  return { flags, values };
 }
 
 function variablesOf(workload, objects, context) {

@@ -28,7 +28,7 @@ export const environmentTwins: readonly BrokenManifests[] = [
   },
   ...(
     [
-      ['gateway', 'POLICY_MODEL'],
+      ['gateway', 'POLICY_BASE_URL'],
       ['judge-svc', 'JUDGE_BASE_URL'],
       ['dispatcher', 'NATS_URL'],
       ['trainer', 'MODEL_DIR'],

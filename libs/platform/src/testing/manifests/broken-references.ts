@@ -129,4 +129,32 @@ export const volumeTwins: readonly BrokenManifests[] = [
       delete engine.spec.strategy;
     },
   },
+  {
+    why: 'adapters of a rank that the engine refuses',
+    rule: 'engine-flags',
+    object: 'Deployment/vllm-policy',
+    says: 'set --max-lora-rank=64 or more, as LORA_RANK is 64',
+    change: (objects) => (variables(objects, 'trainer').LORA_RANK = '64'),
+  },
+  {
+    why: 'an engine that takes no adapter',
+    rule: 'engine-flags',
+    object: 'Deployment/vllm-policy',
+    says: 'set --enable-lora',
+    change: (objects) => container(objects, 'vllm-policy').args.splice(2, 1),
+  },
+  {
+    why: 'an engine that takes none while it serves',
+    rule: 'engine-flags',
+    object: 'Deployment/vllm-policy',
+    says: 'set VLLM_ALLOW_RUNTIME_LORA_UPDATING',
+    change: (objects) => delete container(objects, 'vllm-policy').env,
+  },
+  {
+    why: 'a model that the engine calls otherwise',
+    rule: 'engine-flags',
+    object: 'Deployment/vllm-policy',
+    says: 'set --served-model-name=llama',
+    change: (objects) => (variables(objects, 'gateway').POLICY_MODEL = 'llama'),
+  },
 ];

@@ -85,7 +85,18 @@ export function goodManifests(): Manifest[] {
     ),
     deployment(
       'vllm-policy',
-      template('vllm-policy', [container('vllm-policy', 'vllm/vllm-openai:v0.10.0', 8000, gpuContainer)], onGpu),
+      template(
+        'vllm-policy',
+        [
+          container('vllm-policy', 'vllm/vllm-openai:v0.10.0', 8000, {
+            ...gpuContainer,
+            command: ['vllm', 'serve'],
+            args: ['/models/qwen', '--served-model-name=qwen', '--enable-lora', '--max-lora-rank', '32'],
+            env: [{ name: 'VLLM_ALLOW_RUNTIME_LORA_UPDATING', value: 'True' }],
+          }),
+        ],
+        onGpu,
+      ),
     ),
     {
       apiVersion: 'apps/v1',
