@@ -13,3 +13,12 @@ it('shows every alarm from the start on, and no number that nobody measured', as
   expect(after).toContain('hindcast_trainer_drift_nats{app="trainer"} 1.5');
   expect(after).toContain('hindcast_trainer_policy_version{app="trainer"} 0');
 });
+
+it.each([
+  ['http://gpu-1:8000/v1', 'gpu-1:8000'],
+  ['https://user:secret@gpu-1/engines/a/v1', 'gpu-1/engines/a'],
+])('names the engine %s as %s, like the gateways do', async (baseUrl, engine) => {
+  const metrics = new Metrics('trainer');
+  new PublicationMetrics(metrics, new Log('trainer', 'silent')).engineUp(baseUrl, true);
+  expect(await metrics.scrape()).toContain(`hindcast_trainer_engine_up{engine="${engine}",app="trainer"} 1`);
+});

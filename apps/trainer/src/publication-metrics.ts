@@ -50,7 +50,10 @@ export class PublicationMetrics {
     this.policyVersion.set(version);
   }
 
-  engineUp(engine: string, isUp: boolean): void {
+  engineUp(baseUrl: string, isUp: boolean): void {
+    // As the gateways name it, and without what may be secret in an address.
+    const { host, pathname } = new URL(baseUrl);
+    const engine = host + pathname.replace(/\/v1$/, '').replace(/\/$/, '');
     this.engines.set({ engine }, isUp ? 1 : 0);
   }
 
