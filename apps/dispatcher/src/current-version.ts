@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { CurrentPolicy, DependencyUnavailable } from '@hindcast/contracts';
+import { CurrentPolicy, DependencyUnavailable, readNewer } from '@hindcast/contracts';
 import { Buckets, Log, Nats } from '@hindcast/platform';
 import type { KV, KvEntry } from '@nats-io/kv';
 
@@ -71,7 +71,7 @@ export class CurrentVersion implements OnModuleDestroy {
 
   private accept(entry: KvEntry | null): void {
     if (entry?.operation !== 'PUT') return void (this.version = 0);
-    const parsed = CurrentPolicy.safeParse(jsonOf(entry));
+    const parsed = readNewer(CurrentPolicy, jsonOf(entry));
     if (!parsed.success) this.log.error('policy.unreadable');
     this.version = parsed.success ? parsed.data.version : null;
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DependencyUnavailable, Feedback, type BucketName } from '@hindcast/contracts';
+import { DependencyUnavailable, Feedback, type BucketName, readNewer } from '@hindcast/contracts';
 import { Buckets, Log } from '@hindcast/platform';
 import type { KV } from '@nats-io/kv';
 
@@ -22,7 +22,7 @@ export class TurnValues {
   async feedback(turnId: string): Promise<Feedback | null> {
     const value = await this.get('feedback', turnId);
     if (value === null) return null;
-    const parsed = Feedback.safeParse(jsonOf(value));
+    const parsed = readNewer(Feedback, jsonOf(value));
     if (!parsed.success) this.log.error('feedback.malformed', { turnId });
     return parsed.data ?? null;
   }

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DependencyUnavailable, Feedback, HindcastError, type Capture, type TurnStory } from '@hindcast/contracts';
+import {
+  DependencyUnavailable,
+  Feedback,
+  HindcastError,
+  type Capture,
+  type TurnStory,
+  readNewer,
+} from '@hindcast/contracts';
 import { Bus, Nats } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
 import { openTurnKey } from './core/canonical-conversation';
@@ -82,7 +89,10 @@ export class FeedbackBook {
 
   private async stored(key: string): Promise<Feedback | null> {
     const entry = await (await this.access.kv('feedback')).get(key);
-    return entry?.operation === 'PUT' ? Feedback.parse(entry.json()) : null;
+    if (entry?.operation !== 'PUT') return null;
+    const parsed = readNewer(Feedback, entry.json());
+    if (!parsed.success) throw parsed.error;
+    return parsed.data;
   }
 
   /** What the ledger knows; `null` while it is away, where the turn is known without it. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { CurrentPolicy, TrainerSettings } from '@hindcast/contracts';
+import { CurrentPolicy, TrainerSettings, readNewer } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { KV } from '@nats-io/kv';
 import type { GatewayConfig } from './config';
@@ -61,7 +61,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   /** What the trainer runs with, or `null` when none has started yet. */
   async trainerSettings(): Promise<TrainerSettings | null> {
     const entry = await (await this.access.kv('policy')).get('trainer');
-    const parsed = TrainerSettings.safeParse(entry?.operation === 'PUT' ? readJson(entry) : null);
+    const parsed = readNewer(TrainerSettings, entry?.operation === 'PUT' ? readJson(entry) : null);
     return parsed.success ? parsed.data : null;
   }
 
@@ -102,7 +102,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private accept(value: unknown): void {
-    const parsed = CurrentPolicy.safeParse(value);
+    const parsed = readNewer(CurrentPolicy, value);
     if (!parsed.success) return this.log.error('policy.unreadable');
     const { version, adapter, canary } = parsed.data;
     const { current } = this;

@@ -1,5 +1,5 @@
 import { guardHits, verify } from '@hindcast/advantage';
-import { DependencyUnavailable, Feedback, type BodyOf } from '@hindcast/contracts';
+import { DependencyUnavailable, Feedback, type BodyOf, readNewer } from '@hindcast/contracts';
 import { Buckets, CONFIG, Log } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import type { KV, KvEntry } from '@nats-io/kv';
@@ -114,7 +114,7 @@ export class Judge {
   private async feedbackOn(turnId: string): Promise<Feedback | null> {
     const entry = await this.feedbackEntry(turnId);
     if (entry?.operation !== 'PUT') return null;
-    const parsed = Feedback.safeParse(jsonOf(entry));
+    const parsed = readNewer(Feedback, jsonOf(entry));
     if (!parsed.success) this.log.error('feedback.malformed', { turnId });
     return parsed.data ?? null;
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CurrentPolicy } from '@hindcast/contracts';
+import { CurrentPolicy, readNewer } from '@hindcast/contracts';
 import { Buckets, CONFIG, Log, Nats } from '@hindcast/platform';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { KV } from '@nats-io/kv';
@@ -84,7 +84,7 @@ export class CurrentPolicyWatch implements OnApplicationBootstrap, OnModuleDestr
     } catch {
       // Said below.
     }
-    const parsed = CurrentPolicy.safeParse(value);
+    const parsed = readNewer(CurrentPolicy, value);
     if (!parsed.success) return this.log.error('policy.unreadable');
     if (parsed.data.version !== this.current?.version)
       this.log.info('policy.current', { policyVersion: parsed.data.version, adapter: parsed.data.adapter });

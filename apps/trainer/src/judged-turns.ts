@@ -1,4 +1,4 @@
-import { contracts, messageSchema } from '@hindcast/contracts';
+import { contracts, messageSchema, readNewer } from '@hindcast/contracts';
 import { Nats } from '@hindcast/platform';
 import { DeliverPolicy, jetstream, type Consumer, type JsMsg } from '@nats-io/jetstream';
 import type { JudgedTurn } from './core/canary';
@@ -60,7 +60,7 @@ export class JudgedTurns {
     if (pending === 0) return;
     let left = pending;
     for await (const message of await reader.fetch({ max_messages: pending, expires: FETCH_MS })) {
-      const parsed = messageSchema(name).safeParse(jsonOf(message));
+      const parsed = readNewer(messageSchema(name), jsonOf(message));
       if (parsed.success) this.turns.push(judgedTurn(parsed.data.turnId!, parsed.data.body));
       if (--left === 0) break;
     }

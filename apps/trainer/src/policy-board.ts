@@ -1,4 +1,4 @@
-import { CurrentPolicy, TrainerSettings } from '@hindcast/contracts';
+import { CurrentPolicy, TrainerSettings, readNewer } from '@hindcast/contracts';
 import { Buckets } from '@hindcast/platform';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import type { KV, KvEntry } from '@nats-io/kv';
@@ -61,7 +61,7 @@ export class PolicyBoard {
 function parse(entry: KvEntry | null): CurrentPolicy | null {
   if (entry?.operation !== 'PUT') return null;
   try {
-    return CurrentPolicy.parse(entry.json());
+    return readNewer(CurrentPolicy, entry.json()).data ?? null;
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readNewer } from './newer';
 import { PolicyVersion, SessionId, Tenant, Timestamp, TurnId } from './primitives';
 import { assertIds, assertLogProbs } from './typed-array';
 
@@ -109,7 +110,7 @@ export function decodeCapture(value: Uint8Array): Capture {
   } catch (cause) {
     throw new RangeError('capture header is not JSON', { cause });
   }
-  const parsed = CaptureHeader.safeParse(header);
+  const parsed = readNewer(CaptureHeader, header);
   if (!parsed.success) throw new RangeError(`capture header: ${z.prettifyError(parsed.error)}`);
   const capture: Capture = {
     header: parsed.data,

@@ -1,6 +1,7 @@
 export { CaptureHeader, Sampling, decodeCapture, encodeCapture, type Capture } from './capture';
 export { DeadLetter } from './dead';
 export { ContractViolation, DependencyUnavailable, HindcastError, errorCodes, type ErrorCode } from './errors';
+export { readNewer, type Reading } from './newer';
 export { SessionOutcome } from './outcome';
 export { CanaryPolicy, CurrentPolicy, PolicyUpdated, StepMetrics, TrainerSettings } from './policy';
 export {

@@ -7,6 +7,7 @@ import {
   contracts,
   messageSchema,
   queries,
+  readNewer,
   type BodyOf,
   type ContractName,
   type QueryName,
@@ -103,7 +104,7 @@ export class Bus {
     }
     const failure = answer.headers?.get(ERROR_HEADER);
     if (failure) throw new HindcastError('ledger-unavailable', failure);
-    const parsed = reply.safeParse(parseJson(answer));
+    const parsed = readNewer(reply, parseJson(answer));
     if (!parsed.success) {
       throw new HindcastError(
         'ledger-unavailable',
@@ -151,7 +152,7 @@ export class Bus {
   ): Promise<void> {
     const { subject, request, reply } = queries[query];
     try {
-      const question = request.safeParse(parseJson(message));
+      const question = readNewer(request, parseJson(message));
       if (!question.success) throw new ContractViolation(subject, z.prettifyError(question.error));
       const answer = reply.parse(await handler(question.data as QueryOf<Q>));
       message.respond(JSON.stringify(answer));

@@ -4,6 +4,7 @@ import {
   contractOf,
   deadSubject,
   messageSchema,
+  readNewer,
   type DeadLetter,
   type Envelope,
   type ErrorCode,
@@ -138,8 +139,13 @@ export class Delivery {
     } catch (cause) {
       return { ok: false, error: new ContractViolation(subject, 'not JSON', { cause }) };
     }
-    const parsed = messageSchema(name).safeParse(value);
+    const parsed = readNewer(messageSchema(name), value);
     if (!parsed.success) return { ok: false, error: new ContractViolation(subject, z.prettifyError(parsed.error)) };
+    if (parsed.unknown.length > 0) {
+      this.options.metrics
+        .counter('newer_messages_total', 'Messages read without members that a newer version added', ['subject'])
+        .inc({ subject });
+    }
     return { ok: true, message: parsed.data };
   }
 

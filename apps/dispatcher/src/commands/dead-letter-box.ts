@@ -1,4 +1,4 @@
-import { contracts, messageSchema, type MessageOf } from '@hindcast/contracts';
+import { contracts, messageSchema, type MessageOf, readNewer } from '@hindcast/contracts';
 import { jetstreamManager, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { consequenceOf } from '../core/dead-letter';
@@ -80,7 +80,7 @@ function readLetter(message: StoredMsg): StoredLetter {
   } catch {
     value = undefined;
   }
-  const parsed = messageSchema('dead').safeParse(value);
+  const parsed = readNewer(messageSchema('dead'), value);
   return { id: message.seq, storedAt: message.time, envelope: parsed.data ?? null };
 }
 

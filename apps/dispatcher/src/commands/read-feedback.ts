@@ -1,4 +1,4 @@
-import { Feedback, buckets } from '@hindcast/contracts';
+import { Feedback, buckets, readNewer } from '@hindcast/contracts';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Database } from '../database';
 import type { RowFilter } from './options';
@@ -27,7 +27,7 @@ const PREFIX = `$KV.${buckets.feedback}.`;
 /** Feedback in the bucket: what came in time under the turn's id, what came late under `late.` and the turn's id. */
 export async function addStoredFeedback(connection: NatsConnection, known: FeedbackByTurn): Promise<void> {
   for await (const message of storedMessages(connection, `KV_${buckets.feedback}`)) {
-    const feedback = Feedback.safeParse(jsonOf(message));
+    const feedback = readNewer(Feedback, jsonOf(message));
     if (feedback.success) add(known, message.subject.slice(PREFIX.length).replace(/^late\./, ''), feedback.data);
   }
 }
