@@ -1,6 +1,6 @@
 // `npm run image -- start`: runs a pruned folder as its image runs.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
@@ -9,7 +9,10 @@ import { imageOf, USER } from './images.mjs';
 
 const SANDBOX = join(dirname(fileURLToPath(import.meta.url)), 'sandbox.sh');
 
-/** What this machine can keep a process from: `sandbox` a root of its own, `account` another account, `none`. */
+/**
+ * What this machine can keep a process from writing to: with `sandbox` everything but its own folders, with `account` what is root's, the pruned
+ * folder among it, with `none` nothing.
+ */
 export function isolation() {
   if (process.getuid?.() !== 0) return 'none';
   const canMount = spawnSync('unshare', ['--mount', '--pid', '--fork', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], {
@@ -25,7 +28,7 @@ function placesOf({ kind, folder, data, policies, models }) {
 }
 
 /**
- * Starts one file of a pruned folder. The folder belongs to root, or to nobody who writes, from then on.
+ * Starts one file of a pruned folder.
  *
  * @param {{ name: string, folder: string, data: string, policies: string, models?: string, env?: Record<string, string>, file?: string, args?: string[], kind?: 'sandbox' | 'account' | 'none', stdio?: import('node:child_process').StdioOptions }} options
  *   `env` may say `{models}` and `{policies}` for where those folders are seen; nothing of this process's environment is handed on
@@ -37,7 +40,7 @@ export function start({ name, folder, data, policies, models, env = {}, file, ar
     mkdirSync(writable, { recursive: true });
     if (process.getuid?.() === 0) chownSync(writable, USER.uid, USER.gid);
   }
-  closeToWriters(folder);
+  if (!existsSync(folder)) throw new Error(`${folder} is not there (npm run image -- prune)`);
   const places = placesOf({
     kind,
     folder: resolve(folder),
@@ -103,17 +106,4 @@ export function servicePid(child) {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' });
   const pid = Number(stdout.trim().split('\n')[0]);
   return Number.isInteger(pid) && pid > 0 ? pid : null;
-}
-
-/** Nobody may write below the folder; root's own rights aside, which the account that runs does not have. */
-function closeToWriters(folder) {
-  if (!existsSync(folder)) throw new Error(`${folder} is not there (npm run image -- prune)`);
-  const close = (path) => {
-    const found = lstatSync(path);
-    if (found.isSymbolicLink()) return;
-    chmodSync(path, (found.mode & 0o555) | 0o444 | (found.isDirectory() ? 0o111 : 0));
-  };
-  close(folder);
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    close(join(entry.parentPath, entry.name));
 }
