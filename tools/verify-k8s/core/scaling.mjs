@@ -7,20 +7,11 @@ export function replicasAt(messages, { minReplicaCount = 0, maxReplicaCount = 10
   return Math.min(maxReplicaCount, Math.max(minReplicaCount, 1, wanted));
 }
 
-/** `maxUnavailable` of a Deployment, in pods. @param strategy its `spec.strategy` */
-export function maxUnavailableOf(strategy, replicas) {
-  if (strategy?.type === 'Recreate') return replicas;
-  const value = strategy?.rollingUpdate?.maxUnavailable ?? '25%';
-  return typeof value === 'number' ? value : Math.floor((Number.parseInt(value, 10) / 100) * replicas);
-}
-
 /**
- * What a rolling update did, by the changes of its Deployment's status.
- *
- * @param samples in order, from before the change on
- * @param allowed available pods that must remain
+ * What a rolling update did, by the changes of its Deployment's status, in order and from before the update on.
+ * It holds when it is done and there were never fewer pods available than at first.
  */
-export function rolloutVerdict(samples, allowed) {
+export function rolloutVerdict(samples) {
   const lowest = Math.min(...samples.map(({ available }) => available));
   const last = samples.at(-1);
   const isDone =
@@ -29,7 +20,7 @@ export function rolloutVerdict(samples, allowed) {
     last.updated === last.wanted &&
     last.replicas === last.wanted &&
     last.available === last.wanted;
-  return { lowest, isDone, holds: isDone && lowest >= allowed };
+  return { lowest, isDone, holds: isDone && lowest >= samples[0].available };
 }
 
 /** A series without its repetitions: `2→4→8`. */
