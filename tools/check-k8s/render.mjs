@@ -6,7 +6,7 @@ import { basename, join, relative } from 'node:path';
 import { YAML11_SCHEMA, load, loadAll } from 'js-yaml';
 
 export const REMEDY =
-  'kubectl is not on the PATH; install kubectl 1.27 or newer (https://kubernetes.io/docs/tasks/tools/), which has kustomize built in';
+  'kubectl is not on the PATH; install kubectl 1.29 or newer (https://kubernetes.io/docs/tasks/tools/), which has kustomize built in';
 
 /** Whether there is a kubectl that can render. */
 export function hasKubectl() {

@@ -2,7 +2,7 @@
 import * as containers from './rules/containers.mjs';
 import * as environment from './rules/environment.mjs';
 import { gpu, gpuNodes } from './rules/gpu.mjs';
-import { grace, replicas, trainer } from './rules/lifecycle.mjs';
+import { grace, priorities, replicas, trainer } from './rules/lifecycle.mjs';
 import { busNames, scalingNames } from './rules/names.mjs';
 import { arrows, isolation } from './rules/network.mjs';
 import { references, urls } from './rules/references.mjs';
@@ -30,6 +30,7 @@ export const rules = {
   grace,
   replicas,
   rolling,
+  priorities,
 
   'unread-variables': environment.unreadVariables,
   'needed-variables': environment.neededVariables,

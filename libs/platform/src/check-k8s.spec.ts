@@ -126,7 +126,7 @@ describe('check:k8s', () => {
 
   it('without kubectl, says what to install', () => {
     const { status, error } = run([], folder);
-    expect({ status, error }).toEqual({ status: 2, error: expect.stringContaining('install kubectl 1.27 or newer') });
+    expect({ status, error }).toEqual({ status: 2, error: expect.stringContaining('install kubectl 1.29 or newer') });
   });
 
   it('without kubectl, is skipped where that is asked for, and says so', () => {

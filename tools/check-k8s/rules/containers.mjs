@@ -1,5 +1,5 @@
 // What every container and every pod must say of itself.
-import { appOfImage, isJob, workloadsOf } from '../objects.mjs';
+import { appOfImage, idOf, isJob, ofKind, workloadsOf } from '../objects.mjs';
 
 /** Problems of each container: `find(container, workload, context)` gives messages. */
 const ofContainers = (find) => (objects, context) =>
@@ -15,10 +15,20 @@ const ofContainers = (find) => (objects, context) =>
 const ofPods = (find) => (objects) =>
   workloadsOf(objects).flatMap((workload) => find(workload).map((message) => ({ object: workload.id, message })));
 
-export const resources = ofContainers(({ resources: { requests = {}, limits = {} } = {} }) => [
+const unsized = ({ requests = {}, limits = {} } = {}) => [
   ...['cpu', 'memory'].filter((name) => !(name in requests)).map((name) => `set resources.requests.${name}`),
   ...['cpu', 'memory'].filter((name) => !(name in limits)).map((name) => `set resources.limits.${name}`),
-]);
+];
+
+const containerResources = ofContainers((container) => unsized(container.resources));
+
+/** Of every container, and of the pods that CloudNativePG makes. */
+export const resources = (objects, context) => [
+  ...containerResources(objects, context),
+  ...ofKind(objects, 'Cluster').flatMap((cluster) =>
+    unsized(cluster.spec?.resources).map((message) => ({ object: idOf(cluster), message })),
+  ),
+];
 
 export const probes = ofContainers(({ isInit, ...container }, workload) =>
   isInit || isJob(workload)

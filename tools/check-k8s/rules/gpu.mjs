@@ -1,5 +1,5 @@
 // What computes on a GPU lands on a node that has one, and, where GPU nodes are kept free, nothing else does.
-import { requestsGpu, workloadsOf } from '../objects.mjs';
+import { idOf, ofKind, requestsGpu, workloadsOf } from '../objects.mjs';
 
 const GPU = 'nvidia.com/gpu';
 const PRESENT = 'nvidia.com/gpu.present';
@@ -37,17 +37,24 @@ function gpuProblems({ app, pod, containers }) {
 
 export function gpuNodes(objects, { overlay }) {
   if (!overlay.keepsGpuNodesFree) return [];
-  return workloadsOf(objects)
-    .filter((workload) => !requestsGpu(workload))
-    .flatMap(({ id, pod }) => [
+  return [...workloadsOf(objects).filter((workload) => !requestsGpu(workload)), ...clustersOf(objects)].flatMap(
+    ({ id, pod }) => [
       ...(toleratesGpu(pod)
         ? [{ object: id, message: `needs no GPU and tolerates the taint ${GPU}; delete that` }]
         : []),
       ...(avoidsGpuNodes(pod)
         ? []
         : [{ object: id, message: `could occupy a GPU node; require a node affinity with ${PRESENT} DoesNotExist` }]),
-    ]);
+    ],
+  );
 }
+
+/** CloudNativePG hands its own affinity on to the pods. */
+const clustersOf = (objects) =>
+  ofKind(objects, 'Cluster').map((cluster) => {
+    const { nodeAffinity, tolerations } = cluster.spec?.affinity ?? {};
+    return { id: idOf(cluster), pod: { affinity: { nodeAffinity }, tolerations } };
+  });
 
 const toleratesGpu = ({ tolerations = [] }) =>
   tolerations.some(

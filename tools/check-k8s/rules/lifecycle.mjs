@@ -18,6 +18,9 @@ export function trainer(objects) {
     });
 }
 
+/** What answers clients or keeps what was stored. */
+const SERVE = ['gateway', 'dispatcher', 'nats', 'postgres', 'vllm-policy', 'engine'];
+
 /** A pod is killed when its grace ends, whatever it still does. */
 export function grace(objects, context) {
   return workloadsOf(objects).flatMap((workload) => {
@@ -52,4 +55,19 @@ export function replicas(objects) {
         : []),
     ];
   });
+}
+
+/** Where a node is short of room, training gives way. */
+export function priorities(objects) {
+  const workloads = workloadsOf(objects);
+  const valueOf = ({ pod }) =>
+    ofKind(objects, 'PriorityClass').find(({ metadata }) => metadata.name === pod.priorityClassName)?.value ?? 0;
+  const trainers = workloads.filter(({ app }) => app === 'trainer');
+  return workloads
+    .filter(({ app }) => SERVE.includes(app))
+    .filter((workload) => trainers.some((trainer) => valueOf(workload) <= valueOf(trainer)))
+    .map((workload) => ({
+      object: workload.id,
+      message: 'does not outrank the trainer; give it a priorityClassName of a higher value',
+    }));
 }

@@ -1,4 +1,13 @@
-import { variables, find, maker, container, ofPod, type BrokenManifests } from './broken-by';
+import { container, find, maker, ofPod, pod, variables, type BrokenManifests } from './broken-by';
+import type { Manifest } from './parts';
+
+const SIZE = { cpu: '1', memory: '1Gi' };
+const cluster = (resources: Manifest): Manifest => ({
+  apiVersion: 'postgresql.cnpg.io/v1',
+  kind: 'Cluster',
+  metadata: { name: 'postgres', namespace: 'hindcast' },
+  spec: { instances: 3, resources },
+});
 
 export const placementTwins: readonly BrokenManifests[] = [
   ...ofPod(
@@ -109,5 +118,29 @@ export const placementTwins: readonly BrokenManifests[] = [
     object: 'Deployment/gateway',
     says: 'set SHUTDOWN_DELAY_SECONDS',
     change: (objects) => delete variables(objects, 'gateway').SHUTDOWN_DELAY_SECONDS,
+  },
+  {
+    why: 'a database that could land there',
+    rule: 'gpu-nodes',
+    object: 'Cluster/postgres',
+    says: 'could occupy a GPU node',
+    // Nothing of the good manifests opens a way to it.
+    also: ['arrows'],
+    change: (objects) => objects.push(cluster({ requests: SIZE, limits: SIZE })),
+  },
+  {
+    why: 'a database without limits',
+    rule: 'resources',
+    object: 'Cluster/postgres',
+    says: 'set resources.limits.memory',
+    also: ['gpu-nodes', 'arrows'],
+    change: (objects) => objects.push(cluster({ requests: SIZE })),
+  },
+  {
+    why: 'a broker that training would displace',
+    rule: 'priorities',
+    object: 'StatefulSet/nats',
+    says: 'does not outrank the trainer',
+    change: (objects) => (pod(objects, 'nats').priorityClassName = 'training'),
   },
 ];

@@ -47,9 +47,9 @@ export const referenceTwins: readonly BrokenManifests[] = [
   {
     why: 'a priority class that is not there',
     rule: 'references',
-    object: 'Deployment/gateway',
-    says: 'there is no PriorityClass/serving',
-    change: (objects) => drop(objects, 'PriorityClass', 'serving'),
+    object: 'Deployment/trainer',
+    says: 'there is no PriorityClass/training',
+    change: (objects) => drop(objects, 'PriorityClass', 'training'),
   },
   {
     why: 'a Service that is not there',

@@ -21,6 +21,7 @@ export function goodManifests(): Manifest[] {
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
     { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'serving' }, value: 1000 },
+    { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'training' }, value: 10 },
     ...apps.map(account),
     {
       apiVersion: 'v1',
@@ -79,7 +80,7 @@ export function goodManifests(): Manifest[] {
       template(
         'trainer',
         [container('trainer', 'hindcast/trainer:0.1.0', 8084, { ...variables('trainer'), ...gpuContainer })],
-        onGpu,
+        { ...onGpu, priorityClassName: 'training' },
       ),
       { replicas: 1, strategy: { type: 'Recreate' } },
     ),
