@@ -70,10 +70,10 @@ let folder: string;
 /** What `npm run image -- env` writes. */
 let secrets: Record<string, string>;
 let key: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hindcast-compose-'));
   const file = join(folder, '.env');
-  const { status, stdout } = image('env', `--out=${file}`);
+  const { status, stdout } = await image('env', `--out=${file}`);
   expect(status).toBe(0);
   key = stdout.trim();
   secrets = Object.fromEntries(
@@ -185,10 +185,10 @@ describe('compose.yaml', () => {
     expect(compose.configs['nats']!.content).toContain('max_payload: 8388608');
   });
 
-  it('the key that is shown is the one whose hash the gateway gets', () => {
+  it('the key that is shown is the one whose hash the gateway gets', async () => {
     const hash = spawnSync('sha256sum', { input: key, encoding: 'utf8' }).stdout.slice(0, 64);
     expect(secrets['API_KEYS']).toBe(`default:${hash}`);
-    expect(image('env', `--out=${join(folder, '.env')}`)).toMatchObject({ status: 1, stdout: '' });
+    expect(await image('env', `--out=${join(folder, '.env')}`)).toMatchObject({ status: 1, stdout: '' });
   });
 
   it('with a GPU only the trainer changes', () => {

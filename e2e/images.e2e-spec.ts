@@ -40,7 +40,7 @@ describe('pruned services', () => {
     places = { images: join(folder, 'images'), data: join(folder, 'data'), policies: join(folder, 'policies') };
     for (const place of Object.values(places) as string[]) mkdirSync(place);
     for (const name of NAMES) {
-      const { status, stderr } = image('prune', `--app=${name}`, `--out=${join(places.images, name)}`);
+      const { status, stderr } = await image('prune', `--app=${name}`, `--out=${join(places.images, name)}`);
       if (status !== 0) throw new Error(stderr);
     }
     nats = await startNatsServer();
@@ -87,10 +87,12 @@ describe('pruned services', () => {
     expect((await service.get('/metrics')).status).toBe(200);
   });
 
-  it.each(started)('the health check of %s knows it from one that is away', (name) => {
+  it.each(started)('the health check of %s knows it from one that is away', async (name) => {
     const { port } = running.get(name)!;
-    expect(runPruned(name, places, 'healthcheck.mjs', [], { PORT: String(port), HOST: '0.0.0.0' }).status).toBe(0);
-    expect(runPruned(name, places, 'healthcheck.mjs', [], { PORT: '1' }).status).toBe(1);
+    expect(await runPruned(name, places, 'healthcheck.mjs', [], { PORT: String(port), HOST: '0.0.0.0' })).toMatchObject(
+      { status: 0 },
+    );
+    expect(await runPruned(name, places, 'healthcheck.mjs', [], { PORT: '1' })).toMatchObject({ status: 1 });
   });
 
   asRoot.each(started)(
@@ -147,13 +149,19 @@ describe('pruned services', () => {
     expect(readdirSync(places.policies)).toContain('v000001');
   });
 
-  it('the commands that an image holds run in it', () => {
-    const ledger = runPruned('dispatcher', places, 'apps/dispatcher/dist/commands/main.js', ['deadletters', 'list'], {
-      NATS_URL: nats.url,
-      DATABASE_URL: databaseUrl,
-    });
+  it('the commands that an image holds run in it', async () => {
+    const ledger = await runPruned(
+      'dispatcher',
+      places,
+      'apps/dispatcher/dist/commands/main.js',
+      ['deadletters', 'list'],
+      {
+        NATS_URL: nats.url,
+        DATABASE_URL: databaseUrl,
+      },
+    );
     expect(ledger).toMatchObject({ status: 0 });
-    const policy = runPruned('trainer-cpu', places, 'apps/trainer/dist/commands/policy/main.js', ['list'], {
+    const policy = await runPruned('trainer-cpu', places, 'apps/trainer/dist/commands/policy/main.js', ['list'], {
       POLICY_DIR: '{policies}',
       NATS_URL: nats.url,
     });
@@ -167,12 +175,12 @@ describe('pruned services', () => {
   });
 
   it('the trainers for a GPU say what they miss here, and compute without one when told to', async () => {
-    const env = { MODEL_DIR: '{models}/seed', POLICY_DIR: '{policies}', NATS_URL: nats.url };
+    const env = { PORT: '0', LORA_RANK: '4', MODEL_DIR: '{models}/seed', POLICY_DIR: '{policies}', NATS_URL: nats.url };
     for (const [name, backend] of [
       ['trainer', 'tfjs-node-gpu'],
       ['trainer-onnx', 'onnx-cuda'],
     ] as const) {
-      const refused = runPruned(name, places, 'apps/trainer/dist/main.js', [], { ...env, BACKEND: backend });
+      const refused = await runPruned(name, places, 'apps/trainer/dist/main.js', [], { ...env, BACKEND: backend });
       expect(refused).toMatchObject({
         status: 2,
         stderr: expect.stringContaining(`BACKEND=${backend} does not load`) as string,
@@ -183,8 +191,9 @@ describe('pruned services', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('the dispatcher without a database to go to says which variable names one', () => {
-    const { status, stderr } = runPruned('dispatcher', places, 'apps/dispatcher/dist/main.js', [], {
+  it('the dispatcher without a database to go to says which variable names one', async () => {
+    const { status, stderr } = await runPruned('dispatcher', places, 'apps/dispatcher/dist/main.js', [], {
+      PORT: '0',
       NATS_URL: nats.url,
     });
     expect([status, stderr]).toEqual([1, expect.stringContaining('set DATABASE_URL to a server of your own')]);

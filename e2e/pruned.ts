@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 const root = join(__dirname, '..');
 const tool = join(root, 'tools/image/main.mjs');
@@ -15,9 +16,19 @@ export interface Places {
   readonly policies: string;
 }
 
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs `npm run image -- …` to its end. */
-export function image(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [tool, ...args], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+export async function image(...args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [tool, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [status] = await ended;
+  return { status, stdout, stderr };
 }
 
 const argumentsOf = (name: string, places: Places): string[] => [
@@ -40,7 +51,7 @@ export function runPruned(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): ReturnType<typeof image> {
+): Promise<Ended> {
   const more = args.length > 0 ? ['--args', ...args] : [];
   return image(...argumentsOf(name, places), `--file=${file}`, ...more, ...variables(env));
 }
