@@ -3,6 +3,7 @@ import { ContractViolation } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { DROP_REASONS, OPERATION_KINDS, type Operation } from './core/operation';
+import { EarlyRequests } from './early-requests';
 import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
 import { SpoolDrain, type Outcome } from './spool-drain';
@@ -25,6 +26,7 @@ const DRAIN_INTERVAL_MS = 250;
 export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly spool: Spool;
   private readonly drain: SpoolDrain;
+  private readonly early: EarlyRequests;
   private readonly refused;
   private timer: NodeJS.Timeout | null = null;
 
@@ -63,6 +65,9 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       isConnected: () => this.nats.connected,
       log,
     });
+    this.early = new EarlyRequests((operation, at) =>
+      this.perform({ name: operation.id, operation, capture: null, at }, true),
+    );
     metrics.gauge('spool_bytes', 'Bytes on disk of the operations that wait for NATS', [], (gauge) =>
       gauge.set(this.spool.bytes),
     );
@@ -78,7 +83,10 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       .whenConnected()
       .then(() => this.book.prepare())
       .catch(() => undefined);
-    this.timer = setInterval(() => void this.drain.drain(), DRAIN_INTERVAL_MS);
+    this.timer = setInterval(() => {
+      void this.drain.drain();
+      if (this.nats.connected) void this.early.retry();
+    }, DRAIN_INTERVAL_MS);
     this.timer.unref();
   }
 
@@ -86,6 +94,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationShutdown(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
     await this.drain.flush(FLUSH_MS);
+    if (this.nats.connected) await this.early.lastCall();
     await this.book.settle();
   }
 
@@ -98,7 +107,10 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       const withdrawal: Withdrawal = { isWithdrawn: false };
       try {
         const doing = this.operations.perform(operation, capture, Date.now(), withdrawal);
-        await within(this.access.whileConnected(doing), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
+        const outcome = await within(this.access.whileConnected(doing), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
+        // An answer that this gateway gave is written down in order; of another's it may be too early to know.
+        if (outcome === 'early' && operation.kind === 'continue' && !operation.continuations[0]?.isKnown)
+          this.early.add(operation, Date.now());
         return 'nats';
       } catch (error) {
         withdrawal.isWithdrawn = true;

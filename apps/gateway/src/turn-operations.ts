@@ -30,7 +30,7 @@ export class TurnOperations {
   ) {}
 
   /**
-   * Returns once the operation is safe; what only needs to happen some time follows in the background.
+   * Returns once the operation is safe; what only needs to happen some time follows in the background. `early`: as `performAgain`.
    *
    * @param withdrawn the operation is no longer waited for and will be done again later: no further step is begun, or a turn
    *   that was opened, paired and removed in the meantime would be opened once more
@@ -40,26 +40,28 @@ export class TurnOperations {
     capture: Uint8Array | null,
     now: number,
     withdrawn?: Readonly<Withdrawal>,
-  ): Promise<void> {
+  ): Promise<Outcome> {
     switch (operation.kind) {
       case 'open':
-        return this.book.open(operation, capture!, now, withdrawn);
+        await this.book.open(operation, capture!, now, withdrawn);
+        return 'done';
       case 'announce': {
         const { turnId, tenant, captured, closed } = operation;
         await this.bus.publish('turnCaptured', { turnId, tenant, body: captured });
         if (closed) await this.bus.publish('turnClosed', { turnId, tenant, body: closed });
-        return;
+        return 'done';
       }
       case 'continue':
-        await this.continue(operation, now);
-        return;
+        return (await this.continue(operation, now)) ? 'done' : 'early';
       case 'end-session': {
         const { sessionId, id, detail } = operation;
         const turns = await this.book.sessions.read(sessionId);
-        return this.book.closeAll(turns, { reason: 'expired', detail }, id, now);
+        await this.book.closeAll(turns, { reason: 'expired', detail }, id, now);
+        return 'done';
       }
       case 'outcome':
-        return this.outcome(operation, now);
+        await this.outcome(operation, now);
+        return 'done';
     }
   }
 
@@ -83,8 +85,7 @@ export class TurnOperations {
       const isOpen = at === null ? undefined : ({ openedAt }: OpenTurn) => openedAt <= at + CLOCK_SKEW_MS;
       return (await this.continue(operation, now, isOpen)) ? 'done' : 'early';
     }
-    await this.perform(operation, capture, now, withdrawn);
-    return 'done';
+    return this.perform(operation, capture, now, withdrawn);
   }
 
   /** What is still open is paired first, so that the session's last answer gets its reward too. */
