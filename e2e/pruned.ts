@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -121,11 +121,7 @@ export class PrunedService {
   /** tool → unshare → service. */
   private servicePid(): number {
     const childOf = (pid: number): number =>
-      Number(
-        spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
-          .stdout.trim()
-          .split('\n')[0],
-      );
+      Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
     return childOf(childOf(this.child.pid!));
   }
 }

@@ -1,6 +1,6 @@
 // `npm run image -- start`: runs a pruned folder as its image runs.
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
@@ -103,7 +103,7 @@ export function start({ name, folder, data, policies, models, env = {}, file, ar
 /** Process id of the service itself, as this machine sees it: in a sandbox it is `unshare`'s child. */
 export function servicePid(child) {
   if (!child.spawnargs[0].endsWith('unshare')) return child.pid;
-  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' });
-  const pid = Number(stdout.trim().split('\n')[0]);
-  return Number.isInteger(pid) && pid > 0 ? pid : null;
+  const list = `/proc/${child.pid}/task/${child.pid}/children`;
+  const pid = existsSync(list) ? Number(readFileSync(list, 'utf8').split(' ')[0]) : 0;
+  return pid > 0 ? pid : null;
 }
