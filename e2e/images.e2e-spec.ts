@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres, type TestPostgres } from '../apps/dispatcher/src/testing/postgres';
+import { query, startPostgres, type TestPostgres } from '../apps/dispatcher/src/testing/postgres';
 import { startNatsServer, type NatsServer } from '../libs/platform/src/testing/nats-server';
 import { image, PrunedService, runPruned, type Places } from './pruned';
 
@@ -161,6 +161,13 @@ describe('pruned services', () => {
       },
     );
     expect(ledger).toMatchObject({ status: 0 });
+    const empty = await postgres.createDatabase();
+    const migrated = await runPruned('dispatcher', places, 'apps/dispatcher/dist/commands/main.js', ['migrate'], {
+      DATABASE_URL: empty,
+    });
+    expect([migrated.status, migrated.stderr]).toEqual([0, expect.any(String)]);
+    const tables = await query<{ name: string }>(empty, 'SELECT migration_name AS name FROM _prisma_migrations');
+    expect(tables.map(({ name }) => name)).toContain('0001_ledger');
     const policy = await runPruned('trainer-cpu', places, 'apps/trainer/dist/commands/policy/main.js', ['list'], {
       POLICY_DIR: '{policies}',
       NATS_URL: nats.url,
