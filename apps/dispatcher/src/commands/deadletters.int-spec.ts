@@ -167,6 +167,12 @@ test('without a yes nothing happens, and what is missing is said in words', asyn
   expect((await run(['deadletters', 'show', 'x'], env)).said).toContain('a whole number from 1 on');
   const away = await run(['deadletters'], { ...env, NATS_URL: 'nats://127.0.0.1:1' });
   expect(away).toMatchObject({ code: 1, said: expect.stringContaining('nats://127.0.0.1:1 does not answer') });
+  const closed = await startNatsServer({ more: () => 'authorization { user: hindcast, password: hush }' });
+  const refused = await run(['deadletters'], { ...env, NATS_URL: closed.url });
+  expect(refused).toMatchObject({ code: 1, said: expect.stringContaining('set NATS_USER and NATS_PASSWORD') });
+  const known = { ...env, NATS_URL: closed.url, NATS_USER: 'hindcast', NATS_PASSWORD: 'hush' };
+  expect(await run(['deadletters'], known)).toMatchObject({ said: expect.not.stringContaining(closed.url) });
+  await closed.stop();
 });
 
 test('what the dispatcher records gives its own decisions again', async () => {

@@ -21,10 +21,14 @@ export async function withBroker<T>(
     maxReconnectAttempts: 3,
     reconnectTimeWait: 500,
   }).catch((cause: unknown) => {
+    const at = `the broker at ${shownServers(broker.servers)}`;
     const problem = brokerProblem(cause, broker);
+    const isAway = cause instanceof Error && problem === cause.message;
     throw new HindcastError(
       'dependency-unavailable',
-      `the broker at ${shownServers(broker.servers)} cannot be used (${problem}); start it (npm start, or nats-server -js), or set NATS_URL`,
+      isAway
+        ? `${at} does not answer; start it (npm start, or nats-server -js), or set NATS_URL`
+        : `${at} takes no connection: ${problem}`,
       { cause },
     );
   });
