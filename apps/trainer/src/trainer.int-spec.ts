@@ -274,11 +274,18 @@ describe('publication', () => {
   });
 
   it('lets a version within the bound serve, and says how far it drifted', async () => {
-    await start({ LEARNING_RATE: '0.0001', DRIFT_REFUSE_NATS: '3', PROBE_ANSWERS: '3' });
+    const env = { LEARNING_RATE: '0.0001', DRIFT_REFUSE_NATS: '3', PROBE_ANSWERS: '3' };
+    const first = await start(env);
     await batch();
     await bench.serves(1);
     await until(() => bench.manifests()[0]?.state === 'published');
-    expect(bench.manifests()[0]!.metrics['drift_nats']).toBeGreaterThan(0);
+    const drift = bench.manifests()[0]!.metrics['drift_nats']!;
+    expect(drift).toBeGreaterThan(0);
+    // Also after a restart, which measures nothing.
+    await first.close();
+    const { port } = await start(env);
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toContain(`hindcast_trainer_drift_nats{app="trainer"} ${drift}\n`);
   });
 });
 
