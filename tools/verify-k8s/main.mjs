@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { definitionFolders, ensureBinaries } from './binaries.mjs';
 import { Unavailable, run } from './commands.mjs';
-import { lineOf, noteOf } from './core/report.mjs';
+import { lineOf } from './core/report.mjs';
 import { USAGE, optionsOf } from './options.mjs';
 import { Processes } from './processes.mjs';
 import { giveUp, prepare } from '../setup.mjs';
@@ -59,9 +59,7 @@ async function verify() {
   const results = [];
   const report = (result) => {
     results.push(result);
-    if (options.json) return;
-    process.stdout.write(`${lineOf(result)}\n`);
-    for (const note of result.notes ?? []) process.stdout.write(`${noteOf(note)}\n`);
+    if (!options.json) process.stdout.write(`${lineOf(result)}\n`);
   };
   await runProofs({ bin, definitions, folder, k8s: resolve(options.k8s), only: options.only, processes, report, say });
   const failed = results.filter(({ ok }) => !ok).length;

@@ -40,12 +40,10 @@ export async function runProofs({ bin, definitions, folder, k8s, only, processes
   await kubectl.create(plainNodes());
   const volumes = new Volumes(kubectl);
   try {
-    if (only.includes('placement')) await prove('placement', provePlacement, { overlay: 'gpu' });
-    if (only.includes('placement')) await prove('placement', provePlacement, { overlay: SCALED });
+    if (only.includes('placement')) await prove('placement', provePlacement, { overlays: ['gpu', SCALED] });
     if (!only.includes('backlog') && !only.includes('rollout')) return;
 
     await kubectl.create([gpuNode('gpu-1', 'NVIDIA-L4', GPUS)]);
-    await startKeda({ bin, folder, processes, controlPlane, say });
     const base = join(k8s, 'overlays', SCALED);
     const { objects } = await renderOverlay(kubectl, base);
     const account = objects.find(({ kind, metadata }) => kind === 'ScaledObject' && metadata.name === 'judge-svc')?.spec
@@ -57,6 +55,9 @@ export async function runProofs({ bin, definitions, folder, k8s, only, processes
     );
     await applyOverlay(kubectl, overlay);
     const { namespace } = overlay;
+    // KEDA resolves the variables of what it scales, and does nothing while a Secret of theirs is missing.
+    await kubectl.run(['apply', '--server-side', '-n', namespace, '-f', join(k8s, 'secrets.example.yaml')]);
+    await startKeda({ bin, folder, processes, controlPlane, say });
     if (only.includes('backlog'))
       await prove('backlog', proveBacklog, { namespace, broker, folder: join(folder, 'broker') });
     if (only.includes('rollout')) await prove('rollout', proveRollout, { namespace });

@@ -1,6 +1,3 @@
 /** One line of a proof. @param proof `{name, ok, detail, seconds}` */
 export const lineOf = ({ name, ok, detail, seconds }) =>
   `${ok ? 'ok' : 'not ok'} — ${name}: ${detail} (${Math.round(seconds)} s)`;
-
-/** What changes between an overlay and what is applied, in words. */
-export const noteOf = (text) => `    ${text}`;

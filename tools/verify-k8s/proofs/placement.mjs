@@ -10,14 +10,22 @@ const SCHEDULED_MS = 60_000;
 const REMAINS_PENDING_MS = 10_000;
 
 /** The trainer waits while no node has a GPU, and binds to the one that comes. Three plain nodes are there throughout. */
-export async function provePlacement({ kubectl, k8s, overlay: name, say }) {
+export async function provePlacement({ overlays, ...tools }) {
+  const told = [];
+  for (const name of overlays) told.push({ name, ...(await proveIn({ ...tools, name })) });
+  const wrong = told.filter(({ ok }) => !ok);
+  const shown = wrong.length > 0 ? wrong : told;
+  return { ok: wrong.length === 0, detail: shown.map(({ name, detail }) => `${name}: ${detail}`).join('; ') };
+}
+
+async function proveIn({ kubectl, k8s, name, say }) {
   const overlay = await renderOverlay(kubectl, join(k8s, 'overlays', name));
   const templates = templatesOf(overlay.objects);
   const trainer = templates.find((template) => template.name === 'trainer');
-  if (!trainer) return { ok: false, detail: `${name} has no trainer` };
+  if (!trainer) return { ok: false, detail: 'has no trainer' };
   await applyOverlay(kubectl, overlay);
   try {
-    return await watch({ kubectl, namespace: overlay.namespace, name, trainer, templates, say });
+    return await watch({ kubectl, namespace: overlay.namespace, trainer, templates, say });
   } finally {
     // In this order: on a node that is gone nobody ends a pod.
     await deleteOverlay(kubectl, overlay);
@@ -25,9 +33,9 @@ export async function provePlacement({ kubectl, k8s, overlay: name, say }) {
   }
 }
 
-async function watch({ kubectl, namespace, name, trainer, templates, say }) {
+async function watch({ kubectl, namespace, trainer, templates, say }) {
   const pods = () => kubectl.list('pods', namespace);
-  const wrong = (detail) => ({ ok: false, detail: `${name}: ${detail}` });
+  const wrong = (detail) => ({ ok: false, detail });
 
   say('waiting for the scheduler to find no node for the trainer…');
   const where = async () => podsOf(await pods(), trainer).find(({ spec }) => spec.nodeName !== undefined) ?? null;
@@ -53,7 +61,7 @@ async function watch({ kubectl, namespace, name, trainer, templates, say }) {
   const onPlain = placed.filter(({ spec }) => spec.nodeName !== undefined && spec.nodeName !== GPU_NODE).length;
   return {
     ok: true,
-    detail: `${name}: Pending while 3 nodes have none (FailedScheduling: ${reason(seen.message)}), on ${GPU_NODE} once it came; ${onPlain} pods without a GPU are on plain nodes, none on ${GPU_NODE}`,
+    detail: `the trainer waits while 3 nodes have no GPU (FailedScheduling: ${reason(seen.message)}) and is on ${GPU_NODE} once it comes, with none of the ${onPlain} pods that ask for no GPU`,
   };
 }
 
