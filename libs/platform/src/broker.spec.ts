@@ -1,6 +1,6 @@
-import { connectionOptions } from './broker';
+import { connectionOptions, type Broker } from './broker';
 
-it.each([
+it.each<[Broker, object, string]>([
   [{ servers: 'a:4222, nats://b' }, { servers: ['a:4222', 'nats://b'] }, 'nothing but servers'],
   [
     { servers: 'nats://me:h%40sh@a:4222,nats://me:h%40sh@b:4222' },
