@@ -117,7 +117,7 @@ it.each([
 it('handles a message of a newer version without what that added', async () => {
   const bodies: unknown[] = [];
   handle = async ({ body }) => void bodies.push(body);
-  const message = { v: 1, tenant: 'default', at: 1, ...sampleMessage() };
+  const message = { v: 1, at: 1, ...sampleMessage() };
   const newer = { ...message, trace: 'a', body: { ...message.body, more: { deep: 1 } } };
   await jetstream(connection).publish(subject, JSON.stringify(newer));
   await until(() => bodies.length === 1);
