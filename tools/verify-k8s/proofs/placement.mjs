@@ -39,7 +39,7 @@ async function watch({ kubectl, namespace, trainer, templates, say }) {
 
   say('waiting for the scheduler to find no node for the trainer…');
   const where = async () => podsOf(await pods(), trainer).find(({ spec }) => spec.nodeName !== undefined) ?? null;
-  const seen = await until(async () => (await where()) ?? (await refusal(kubectl, namespace)), SCHEDULED_MS);
+  const seen = await until(async () => (await where()) ?? (await refusal(kubectl, namespace, trainer)), SCHEDULED_MS);
   const bound = seen?.spec ? seen : await until(where, REMAINS_PENDING_MS);
   if (bound) return wrong(`without a GPU node the trainer is on ${bound.spec.nodeName}`);
   if (!seen) return wrong('the scheduler did not say within a minute that no node suits the trainer');
@@ -65,12 +65,21 @@ async function watch({ kubectl, namespace, trainer, templates, say }) {
   };
 }
 
-/** The event by which the scheduler says that no node suits the trainer, or `null`. */
-async function refusal(kubectl, namespace) {
-  const events = await kubectl.list('events', namespace, '--field-selector', 'reason=FailedScheduling');
-  const ofTrainer = events.filter(({ involvedObject }) => involvedObject.name.startsWith('trainer-'));
+/**
+ * What the scheduler says now of the trainer that no node suits, once it has sent the event FailedScheduling; `null` before. A later event of the
+ * same reason only counts the first one up, whatever it would say: the words are those of the pod's condition.
+ */
+async function refusal(kubectl, namespace, trainer) {
+  const [pod] = podsOf(await kubectl.list('pods', namespace), trainer);
+  if (!pod) return null;
+  const about = `reason=FailedScheduling,involvedObject.name=${pod.metadata.name}`;
+  const events = await kubectl.list('events', namespace, '--field-selector', about);
+  const condition = pod.status.conditions?.find(
+    ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
+  );
   // While its volumes are being made the scheduler speaks of them alone.
-  return ofTrainer.find(({ message }) => !message.includes('unbound immediate')) ?? null;
+  const isOfNodes = condition !== undefined && !condition.message.includes('unbound immediate');
+  return events.length > 0 && isOfNodes ? condition : null;
 }
 
 /** The part of the scheduler's message that counts nodes, without what it says of preemption. */
