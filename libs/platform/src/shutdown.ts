@@ -52,7 +52,7 @@ async function answered(app: NestFastifyApplication, limitMs: number): Promise<v
   const server = app.getHttpServer() as Server;
   const force = setTimeout(() => server.closeAllConnections(), limitMs);
   // A connection closes soon after its last answer, not when its client tires of it.
-  const idle = setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS);
+  const idle = setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS).unref();
   try {
     await app.getHttpAdapter().close();
   } finally {
