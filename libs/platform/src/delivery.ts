@@ -141,11 +141,7 @@ export class Delivery {
     }
     const parsed = readNewer(messageSchema(name), value);
     if (!parsed.success) return { ok: false, error: new ContractViolation(subject, z.prettifyError(parsed.error)) };
-    if (parsed.unknown.length > 0) {
-      this.options.metrics
-        .counter('newer_messages_total', 'Messages read without members that a newer version added', ['subject'])
-        .inc({ subject });
-    }
+    if (parsed.unknown.length > 0) newerMessages(this.options.metrics).inc({ subject });
     return { ok: true, message: parsed.data };
   }
 
@@ -274,12 +270,16 @@ const settledMessages = (metrics: Metrics) =>
 const deadLetters = (metrics: Metrics) =>
   metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']);
 
+const newerMessages = (metrics: Metrics) =>
+  metrics.counter('newer_messages_total', 'Messages read without members that a newer version added', ['subject']);
+
 /** Shows the counters before there is anything to count, so that the first of a kind already is an increase. */
 export function exportDeliveries(metrics: Metrics, subject: string): void {
   const settled = settledMessages(metrics);
   // The subjects of dead letters are as many as can fail; each is counted once there is one.
   if (!subject.endsWith('>')) for (const outcome of OUTCOMES) settled.inc({ subject, outcome }, 0);
   deadLetters(metrics);
+  newerMessages(metrics);
 }
 
 function idsOf({ turnId, body }: Message): LogContext {
