@@ -5,7 +5,7 @@ import { root } from '../setup.mjs';
 export const USAGE = `Usage: npm run verify:k8s -- [options]
 
 Applies the overlays of k8s/ to a real control plane on this machine and proves what they promise. Needs Go 1.24 or newer, kubectl, openssl
-and a nats-server. The first run builds the control plane from Go modules, which takes about 20 minutes on two cores; it is kept.
+and a nats-server. The first run builds the control plane from Go modules, which takes half an hour on two cores and longer on busy ones; it is kept.
 
   --only NAMES   proofs to run, separated by commas: overlays, placement, backlog, rollout (default: all)
   --k8s DIR      folder with overlays/ (default: k8s)

@@ -21,6 +21,9 @@ export function trainer(objects) {
 /** What answers clients or keeps what was stored. */
 const SERVE = ['gateway', 'dispatcher', 'nats', 'postgres', 'vllm-policy', 'engine'];
 
+/** What a service may take to write down and close after its requests have ended, seconds (docs/shutdown.md). */
+const CLOSING = 15;
+
 /** A pod is killed when its grace ends, whatever it still does. */
 export function grace(objects, context) {
   return workloadsOf(objects).flatMap((workload) => {
@@ -30,9 +33,9 @@ export function grace(objects, context) {
       if (!service) return [];
       const { values } = environmentOf(container, workload, objects, context);
       const parsed = service.parse(values).config ?? {};
-      const needed = (parsed.SHUTDOWN_SECONDS ?? 0) + (parsed.SHUTDOWN_DELAY_SECONDS ?? 0);
-      if (given > needed) return [];
-      const message = `is killed after ${given} s and may need ${needed} s to end (SHUTDOWN_SECONDS + SHUTDOWN_DELAY_SECONDS); raise terminationGracePeriodSeconds`;
+      const needed = (parsed.SHUTDOWN_SECONDS ?? 0) + (parsed.SHUTDOWN_DELAY_SECONDS ?? 0) + CLOSING;
+      if (given >= needed) return [];
+      const message = `is killed after ${given} s and may need ${needed} s to end (SHUTDOWN_SECONDS + SHUTDOWN_DELAY_SECONDS + ${CLOSING}); raise terminationGracePeriodSeconds`;
       return [{ object: workload.id, message }];
     });
   });

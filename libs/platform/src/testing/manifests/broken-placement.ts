@@ -88,8 +88,8 @@ export const placementTwins: readonly BrokenManifests[] = [
   },
   ...ofPod('grace', 'gateway', [
     'less than the service may need',
-    (gateway) => (gateway.terminationGracePeriodSeconds = 35),
-    'may need 35 s to end',
+    (gateway) => (gateway.terminationGracePeriodSeconds = 49),
+    'may need 50 s to end',
   ]),
   {
     why: 'a number beside an autoscaler',
