@@ -34,6 +34,22 @@ it('reads what stands in lists and in unions, and what is known changes nothing'
   expect(readNewer(schema, newer)).toEqual({ success: true, data: known, unknown: ['list.1.c', 'either.d'] });
 });
 
+it('leaves out a member that is nested deeper than can be followed, and any number of them', () => {
+  const deep: unknown = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000));
+  const { message } = golden.turnPaired;
+  expect(readNewer(messageSchema('turnPaired'), { ...message, body: { ...message.body, deep } })).toMatchObject({
+    success: true,
+    unknown: ['body.deep'],
+  });
+  const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`m${i}`, 0]));
+  expect(readNewer(z.strictObject({ a: z.int() }), { ...many, a: 1 })).toMatchObject({ success: true, data: { a: 1 } });
+});
+
+it('takes a member named __proto__ for one like any other', () => {
+  const value: unknown = JSON.parse('{"a": 1, "__proto__": {"b": 2}, "more": 1}');
+  expect(readNewer(z.strictObject({ a: z.int() }), value)).toMatchObject({ success: true, data: { a: 1 } });
+});
+
 it.each([
   ['a wrong value beside an unknown member', { version: -1, adapter: null, engines: [], at: 1, more: 1 }],
   ['a member that is missing', { version: 1, engines: [], at: 1, more: 1 }],

@@ -24,9 +24,9 @@ export function readNewer<S extends z.ZodType>(schema: S, value: unknown): Readi
     const found = unknownMembers(parsed.error.issues);
     if (found === null || round === MOST_ROUNDS) return { success: false, error: parsed.error };
     // The value itself may be of use to its owner, as for a dead letter.
-    if (round === 1) known = structuredClone(value);
-    for (const path of found) removeMember(known, path);
-    unknown.push(...found);
+    if (round === 1) known = copyWithout(value, found);
+    else for (const path of found) removeMember(known, path);
+    for (const path of found) unknown.push(path);
   }
 }
 
@@ -35,14 +35,35 @@ function unknownMembers(issues: readonly Issue[], above: Path = []): Path[] | nu
   const found: Path[] = [];
   for (const issue of issues) {
     const path = [...above, ...issue.path];
-    if (issue.code === 'unrecognized_keys') found.push(...issue.keys.map((key) => [...path, key]));
+    if (issue.code === 'unrecognized_keys') for (const key of issue.keys) found.push([...path, key]);
     else if (issue.code === 'invalid_union') {
       const meant = issue.errors.map((branch) => unknownMembers(branch, path)).find((members) => members !== null);
       if (!meant || meant.length === 0) return null;
-      found.push(...meant);
+      for (const member of meant) found.push(member);
     } else return null;
   }
   return found;
+}
+
+/** A copy of JSON without these members, of which nothing is copied: one may be nested deeper than any copy can follow. */
+function copyWithout(value: unknown, paths: readonly Path[]): unknown {
+  const dropped = new Map<string, Set<PropertyKey>>();
+  for (const path of paths) {
+    const owner = JSON.stringify(path.slice(0, -1));
+    dropped.set(owner, (dropped.get(owner) ?? new Set()).add(path.at(-1)!));
+  }
+  const copy = (part: unknown, at: Path): unknown => {
+    if (Array.isArray(part)) return part.map((item, i) => copy(item, [...at, i]));
+    if (typeof part !== 'object' || part === null) return part;
+    const gone = dropped.get(JSON.stringify(at));
+    // Made from entries: a member named __proto__ is one like any other.
+    return Object.fromEntries(
+      Object.entries(part)
+        .filter(([key]) => !gone?.has(key))
+        .map(([key, member]) => [key, copy(member, [...at, key])]),
+    );
+  };
+  return copy(value, []);
 }
 
 function removeMember(value: unknown, path: Path): void {

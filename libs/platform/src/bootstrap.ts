@@ -9,7 +9,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { HindcastError, type AppName } from '@hindcast/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from './attempts';
-import { shownServers } from './broker';
+import { shownServers } from './core/server-list';
 import { checkDepth } from './body-depth';
 import { checkValues } from './body-values';
 import { Bus } from './bus';

@@ -1,7 +1,7 @@
 import { connectionOptions, type Broker } from './broker';
 
 it.each<[Broker, object, string]>([
-  [{ servers: 'a:4222, nats://b' }, { servers: ['a:4222', 'nats://b'] }, 'nothing but servers'],
+  [{ servers: 'a:4222, nats://b' }, { servers: ['nats://a:4222', 'nats://b'] }, 'nothing but servers'],
   [
     { servers: 'nats://me:h%40sh@a:4222,nats://me:h%40sh@b:4222' },
     { servers: ['nats://a:4222', 'nats://b:4222'], user: 'me', pass: 'h@sh' },

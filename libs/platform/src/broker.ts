@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from '@nats-io/nats-core';
 import type { CommonConfig } from './config';
 import { brokerProblem as problemOf } from './core/broker-problem';
+import { readServers } from './core/server-list';
 
 /** How NATS is reached: one server or several of one cluster, and what the client shows it. */
 export interface Broker {
@@ -21,20 +22,17 @@ export const brokerOf = (
   caFile: config.NATS_CA_FILE,
 });
 
-/** Servers as they may be shown: without the credentials that a URL may hold. */
-export const shownServers = (servers: string): string => servers.replace(/\/\/[^/@\s,]+@/g, '//***@');
-
 /**
  * The client's options for a broker. The client itself passes over credentials in a URL and over `tls://`: here both count. A server that
  * asks for TLS gets it in any case; what `tls://` or a CA file adds is that nothing else will do.
  */
 export function connectionOptions(broker: Broker): ConnectionOptions {
-  const servers = broker.servers.split(',').map((server) => server.trim());
-  const written = servers.map(credentialsIn).find((credentials) => credentials !== null);
+  const servers = readServers(broker.servers);
+  const written = servers.find(({ credentials }) => credentials !== null)?.credentials;
   const { user, password } = broker.user === undefined ? (written ?? {}) : broker;
-  const isTls = broker.caFile !== undefined || servers.some((server) => server.startsWith('tls://'));
+  const isTls = broker.caFile !== undefined || servers.some(({ isTls }) => isTls);
   return {
-    servers: servers.map((server) => server.replace(/^(\w+:\/\/)?[^/@]*@/, '$1')),
+    servers: servers.map(({ url }) => url),
     ...(user !== undefined && { user, pass: password ?? '' }),
     ...(isTls && { tls: broker.caFile === undefined ? {} : { caFile: broker.caFile } }),
   };
@@ -43,9 +41,3 @@ export function connectionOptions(broker: Broker): ConnectionOptions {
 /** Why a connection to a broker failed, and what to do. Without passwords. */
 export const brokerProblem = (error: unknown, broker: Broker): string =>
   problemOf(error, { user: connectionOptions(broker).user ?? null, caFile: broker.caFile ?? null });
-
-function credentialsIn(server: string): { user: string; password: string } | null {
-  const url = new URL(server.includes('://') ? server : `nats://${server}`);
-  if (url.username === '') return null;
-  return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
-}

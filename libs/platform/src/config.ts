@@ -1,5 +1,6 @@
 import { HindcastError } from '@hindcast/contracts';
 import { z } from 'zod';
+import { readServers, shownServers } from './core/server-list';
 
 const secretSchemas = z.registry<{ secret: true }>();
 
@@ -28,11 +29,6 @@ export const commaList = z
 /** One HTTP base URL, without the slashes at its end. */
 export const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
-function isServer(entry: string): boolean {
-  const url = entry.includes('://') ? entry.trim() : `nats://${entry.trim()}`;
-  return URL.canParse(url) && new URL(url).hostname !== '';
-}
-
 /** What every app is configured by. `PORT=0` takes a free port. */
 export const CommonConfig = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -40,7 +36,13 @@ export const CommonConfig = z.object({
   /** One or more servers, separated by commas. */
   NATS_URL: z
     .string()
-    .refine((list) => list.split(',').every(isServer), 'one or more of nats://host:port, separated by commas')
+    .superRefine((list, context) => {
+      try {
+        readServers(list);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    })
     .default('nats://127.0.0.1:4222'),
   /** User of the message bus; needs NATS_PASSWORD. */
   NATS_USER: z.string().optional(),
@@ -110,15 +112,20 @@ export function resolvedConfigForLog(config: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [
       key,
-      secrets.has(key) || /KEY|SECRET|TOKEN$|PASSWORD/.test(key) ? hidden(value) : withoutCredentials(value),
+      shown(key, value, secrets.has(key) || /KEY|SECRET|TOKEN$|PASSWORD/.test(key)),
     ]),
   );
+}
+
+function shown(key: string, value: unknown, isSecret: boolean): unknown {
+  if (isSecret) return hidden(value);
+  return key === 'NATS_URL' && typeof value === 'string' ? shownServers(value) : withoutCredentials(value);
 }
 
 const hidden = (value: unknown): unknown => (value === undefined || value === null ? value : '***');
 
 function withoutCredentials(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/(\w+:\/\/)[^/@\s]+@/g, '$1***@');
+  if (typeof value === 'string') return value.replace(/(\w+:\/\/)[^\s,]*@/g, '$1***@');
   if (Array.isArray(value)) return value.map(withoutCredentials);
   return value;
 }

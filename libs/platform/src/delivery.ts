@@ -5,6 +5,7 @@ import {
   deadSubject,
   messageSchema,
   readNewer,
+  type Reading,
   type DeadLetter,
   type Envelope,
   type ErrorCode,
@@ -133,13 +134,12 @@ export class Delivery {
     const { subject } = this.message;
     const name = contractOf(subject);
     if (!name) return { ok: false, error: new ContractViolation(subject, 'no contract has this subject') };
-    let value: unknown;
+    let parsed: Reading<Message>;
     try {
-      value = this.message.json();
+      parsed = readNewer(messageSchema(name), this.message.json()) as Reading<Message>;
     } catch (cause) {
-      return { ok: false, error: new ContractViolation(subject, 'not JSON', { cause }) };
+      return { ok: false, error: new ContractViolation(subject, 'not JSON that can be read', { cause }) };
     }
-    const parsed = readNewer(messageSchema(name), value);
     if (!parsed.success) return { ok: false, error: new ContractViolation(subject, z.prettifyError(parsed.error)) };
     if (parsed.unknown.length > 0) newerMessages(this.options.metrics).inc({ subject });
     return { ok: true, message: parsed.data };

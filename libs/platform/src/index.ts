@@ -1,5 +1,6 @@
 export { startService, type RunningService, type ServiceOptions } from './bootstrap';
-export { brokerOf, brokerProblem, connectionOptions, shownServers, type Broker } from './broker';
+export { brokerOf, brokerProblem, connectionOptions, type Broker } from './broker';
+export { shownServers } from './core/server-list';
 export { Buckets, type BucketOptions } from './buckets';
 export { Bus, type QueryOf, type ReplyOf } from './bus';
 export {
