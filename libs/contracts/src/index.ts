@@ -15,7 +15,52 @@ export {
   TurnId,
   type Envelope,
 } from './primitives';
-export { LedgerStatus, StatusQuery, TurnAnswer, TurnQuery, TurnStory, queries, type QueryName } from './query';
+export { LedgerStatus, StatusQuery } from './ledger-status';
+export {
+  DeadLetterAnswer,
+  DeadLetterId,
+  DeadLetterOutcome,
+  DeadLetterQuery,
+  DeadLetterReplay,
+  DeadLetterRow,
+  DeadLettersPage,
+  DeadLettersQuery,
+  JudgeDay,
+  JudgeQuery,
+  JudgeStatistics,
+  StepRow,
+  StepsPage,
+  StepsQuery,
+  VersionRow,
+  VersionState,
+  VersionsPage,
+  VersionsQuery,
+} from './ledger-training';
+export {
+  Cursor,
+  GateCase,
+  LedgerDecision,
+  LedgerVote,
+  Scope,
+  TurnDetail,
+  TurnDetailAnswer,
+  TurnDetailQuery,
+  TurnRow,
+  TurnState,
+  TurnTokens,
+  TurnsPage,
+  TurnsQuery,
+} from './ledger-turns';
+export {
+  LedgerOverview,
+  OverviewQuery,
+  RollbackAnswer,
+  RollbackWish,
+  ServiceReport,
+  ServicesQuery,
+  Setting,
+} from './overview';
+export { TurnAnswer, TurnQuery, TurnStory, queries, surveys, type QueryName, type SurveyName } from './query';
 export {
   buckets,
   contractOf,
@@ -32,6 +77,7 @@ export {
   type Publisher,
 } from './registry';
 export { Method, RefusedSample, RewardSource, Sample, SampleCase } from './sample';
+export { TrainedSample } from './trained';
 export {
   CapturedTurn,
   ClosedTurn,
@@ -51,10 +97,13 @@ export {
   EncodedArray,
   EncodedIds,
   EncodedLogProbs,
+  EncodedNumbers,
   assertIds,
   assertLogProbs,
   decodeIds,
   decodeLogProbs,
+  decodeNumbers,
   encodeIds,
   encodeLogProbs,
+  encodeNumbers,
 } from './typed-array';

@@ -37,6 +37,9 @@ export const TrainerSettings = z.strictObject({
   batchMin: z.int().positive(),
   method: z.enum(['combine', 'binary-rl', 'opd', 'none']),
   backend: z.string(),
+  /** Weights of the two signals, as fixed or as used last; `null` until a step has set them. */
+  wRl: z.number().nonnegative().nullable().default(null),
+  wOpd: z.number().nonnegative().nullable().default(null),
 });
 export type TrainerSettings = z.infer<typeof TrainerSettings>;
 

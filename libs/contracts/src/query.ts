@@ -1,8 +1,24 @@
 import { z } from 'zod';
+import { LedgerStatus, StatusQuery } from './ledger-status';
+import {
+  DeadLetterAnswer,
+  DeadLetterOutcome,
+  DeadLetterQuery,
+  DeadLetterReplay,
+  DeadLettersPage,
+  DeadLettersQuery,
+  JudgeQuery,
+  JudgeStatistics,
+  StepsPage,
+  StepsQuery,
+  VersionsPage,
+  VersionsQuery,
+} from './ledger-training';
+import { TurnDetailAnswer, TurnDetailQuery, TurnsPage, TurnsQuery } from './ledger-turns';
+import { LedgerOverview, OverviewQuery, ServiceReport, ServicesQuery } from './overview';
 import { PolicyVersion, Reward, Score, Tenant } from './primitives';
 import { RewardSource } from './sample';
 
-/** Ledger reads over core NATS request/reply; no stream covers them. */
 export const TurnQuery = z.strictObject({ tenant: Tenant, id: z.string().min(1).max(200) });
 export type TurnQuery = z.infer<typeof TurnQuery>;
 
@@ -32,38 +48,33 @@ export const TurnAnswer = z.discriminatedUnion('found', [
 ]);
 export type TurnAnswer = z.infer<typeof TurnAnswer>;
 
-export const StatusQuery = z.strictObject({ tenant: Tenant.nullable() });
-export type StatusQuery = z.infer<typeof StatusQuery>;
-
-/**
- * The books. They always balance:
- * captured = paired + untrainable + expired + superseded + failed + open and paired = opdRl + opd + rl + drop + deciding.
- */
-export const LedgerStatus = z.strictObject({
-  turns: z.strictObject({
-    captured: z.int(),
-    paired: z.int(),
-    untrainable: z.int(),
-    expired: z.int(),
-    superseded: z.int(),
-    failed: z.int(),
-    open: z.int(),
-  }),
-  cases: z.strictObject({ opdRl: z.int(), opd: z.int(), rl: z.int(), drop: z.int(), deciding: z.int() }),
-  /** Count by reason: drops, untrainable turns, refusals, dead letters. */
-  reasons: z.record(z.string(), z.int()),
-  /** Samples published or to be published that no version and no refusal accounts for yet. */
-  waitingSamples: z.int().nonnegative(),
-  samplesTrained: z.int().nonnegative(),
-  /** Steps the ledger knows of, published or refused. */
-  steps: z.int().nonnegative(),
-  versionsPublished: z.int().nonnegative(),
-  policyVersion: PolicyVersion,
-});
-export type LedgerStatus = z.infer<typeof LedgerStatus>;
-
+/** Reads of the ledger, and what a person orders of it, over core NATS request/reply; no stream covers them. */
 export const queries = {
   turn: { subject: 'rl.query.v1.turn', request: TurnQuery, reply: TurnAnswer },
   status: { subject: 'rl.query.v1.status', request: StatusQuery, reply: LedgerStatus },
+  overview: { subject: 'rl.query.v1.overview', request: OverviewQuery, reply: LedgerOverview },
+  turns: { subject: 'rl.query.v1.turns', request: TurnsQuery, reply: TurnsPage },
+  turnDetail: { subject: 'rl.query.v1.turn-detail', request: TurnDetailQuery, reply: TurnDetailAnswer },
+  steps: { subject: 'rl.query.v1.steps', request: StepsQuery, reply: StepsPage },
+  versions: { subject: 'rl.query.v1.versions', request: VersionsQuery, reply: VersionsPage },
+  judge: { subject: 'rl.query.v1.judge', request: JudgeQuery, reply: JudgeStatistics },
+  deadLetters: { subject: 'rl.query.v1.dead-letters', request: DeadLettersQuery, reply: DeadLettersPage },
+  deadLetter: { subject: 'rl.query.v1.dead-letter', request: DeadLetterQuery, reply: DeadLetterAnswer },
+  replayDeadLetter: {
+    subject: 'rl.command.v1.dead-letter.replay',
+    request: DeadLetterReplay,
+    reply: DeadLetterOutcome,
+  },
+  discardDeadLetter: {
+    subject: 'rl.command.v1.dead-letter.discard',
+    request: DeadLetterQuery,
+    reply: DeadLetterOutcome,
+  },
 } as const;
 export type QueryName = keyof typeof queries;
+
+/** Asked of every process on the bus at once; whoever asks gathers the answers (libs/platform answers for each service). */
+export const surveys = {
+  services: { subject: 'rl.query.v1.services', request: ServicesQuery, reply: ServiceReport },
+} as const;
+export type SurveyName = keyof typeof surveys;

@@ -4,6 +4,7 @@ import { SessionOutcome } from './outcome';
 import { PolicyUpdated } from './policy';
 import { Tenant, Timestamp, TurnId, type Envelope } from './primitives';
 import { RefusedSample, Sample } from './sample';
+import { TrainedSample } from './trained';
 import { CapturedTurn, ClosedTurn, HintedTurn, PairedTurn, ScoredTurn, UnhintedTurn } from './turn';
 
 export type AppName = 'gateway' | 'judge-svc' | 'teacher-svc' | 'dispatcher' | 'trainer';
@@ -84,6 +85,13 @@ export const contracts = {
     publisher: 'trainer',
     handlers: ['dispatcher'],
   },
+  sampleTrained: {
+    subject: 'rl.v1.sample.trained',
+    body: TrainedSample,
+    stage: 'trained',
+    publisher: 'trainer',
+    handlers: ['dispatcher'],
+  },
   policyUpdated: {
     subject: 'rl.v1.policy.updated',
     body: PolicyUpdated,
@@ -160,7 +168,7 @@ export const buckets = {
   feedback: 'feedback',
   /** turn id → the teacher's top-K log-probs (`encodeTopK`). */
   topK: 'top-k',
-  /** `current` → `CurrentPolicy`. */
+  /** `current` → `CurrentPolicy`, `trainer` → `TrainerSettings`, `rollback-request` → `RollbackWish`, `rollback-outcome` → `RollbackAnswer`. */
   policy: 'policy',
   /** `account` → what all judge services together spent within the last hour, by the minute. */
   judgeBudget: 'judge-budget',

@@ -20,6 +20,11 @@ export const EncodedLogProbs = EncodedArray.refine((array) => decodes(array, dec
   message: 'not a finite, non-positive float32 array of the stated length',
 });
 
+/** Any numbers, `[T]` float32, each finite. */
+export const EncodedNumbers = EncodedArray.refine((array) => decodes(array, decodeNumbers), {
+  message: 'not a finite float32 array of the stated length',
+});
+
 /** A float32 log-softmax can exceed 0 by rounding; more than this is not a log-probability. Nats. */
 const LOG_PROB_ROUNDING = 1e-3;
 
@@ -31,6 +36,12 @@ export function encodeIds(ids: ArrayLike<number>): EncodedArray {
 export function encodeLogProbs(logProbs: ArrayLike<number>): EncodedArray {
   const array = Float32Array.from(logProbs);
   assertLogProbs(array);
+  return encode('float32', array);
+}
+
+export function encodeNumbers(numbers: ArrayLike<number>): EncodedArray {
+  const array = Float32Array.from(numbers);
+  assertFinite(array);
   return encode('float32', array);
 }
 
@@ -46,6 +57,18 @@ export function decodeLogProbs(array: EncodedArray): Float32Array {
   const logProbs = new Float32Array(bytesOf(array, 'float32'));
   assertLogProbs(logProbs);
   return logProbs;
+}
+
+/** @throws RangeError when dtype, length or a value is not what the array claims. */
+export function decodeNumbers(array: EncodedArray): Float32Array {
+  const numbers = new Float32Array(bytesOf(array, 'float32'));
+  assertFinite(numbers);
+  return numbers;
+}
+
+function assertFinite(numbers: Float32Array): void {
+  const t = numbers.findIndex((number) => !Number.isFinite(number));
+  if (t >= 0) throw new RangeError(`${numbers[t]} at position ${t} is not finite`);
 }
 
 export function assertIds(ids: ArrayLike<number>): void {
