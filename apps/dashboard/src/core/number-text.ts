@@ -1,0 +1,67 @@
+const MINUS = '−';
+
+/**
+ * A number for a person: four significant digits, a real minus sign, groups of thousands, and a power of ten below 0.0001 and from 10⁹ on.
+ * `null` is `–`.
+ */
+export function numberText(value: number | null, significant = 4): string {
+  if (value === null) return '–';
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return powerText(value, significant);
+  const text = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: significant }).format(value);
+  return text.replace('-', MINUS);
+}
+
+/** A count: every digit, in groups of thousands. */
+export const countText = (value: number): string =>
+  new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 }).format(value).replace('-', MINUS);
+
+/** A share of 1 as per cent, with one digit below 10 % and above 90 %; `–` for `null`. */
+export function percentText(share: number | null): string {
+  if (share === null) return '–';
+  const percent = share * 100;
+  const digits = Number.isInteger(percent) || (percent >= 10 && percent <= 90) ? 0 : 1;
+  return `${percent.toFixed(digits).replace('-', MINUS)} %`;
+}
+
+/** With its unit, where it has both. */
+export const withUnit = (text: string, unit: string | null): string =>
+  unit === null || text === '–' ? text : `${text} ${unit}`;
+
+/** `2 turns`, `1 turn`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${countText(count)} ${count === 1 ? one : many}`;
+
+/** Labels of an axis: all with the same number of digits, as many as tell the ticks apart; thousands as k, millions as M. */
+export function axisLabels(ticks: readonly number[]): string[] {
+  const largest = Math.max(0, ...ticks.map(Math.abs));
+  const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : largest;
+  if (largest === 0 || step === 0) return ticks.map((tick) => numberText(tick));
+  if (largest < 1e-3) return ticks.map((tick) => (tick === 0 ? '0' : powerText(tick, 3)));
+  const [unit, suffix] = largest >= 1e6 ? ([1e6, 'M'] as const) : largest >= 1e4 ? ([1e3, 'k'] as const) : ([1, ''] as const);
+  const digits = decimals(step / unit);
+  return ticks.map((tick) => {
+    const text = (tick / unit).toFixed(digits);
+    return Number(text) === 0 ? '0' : `${text.replace('-', MINUS)}${suffix}`;
+  });
+}
+
+/** Decimals that write the step of an axis exactly, at most 6. */
+function decimals(step: number): number {
+  for (let digits = 0; digits < 6; digits += 1) {
+    const scaled = step * 10 ** digits;
+    if (Math.abs(scaled - Math.round(scaled)) < 1e-6 * Math.max(1, scaled)) return digits;
+  }
+  return 6;
+}
+
+const SUPERSCRIPTS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...'0123456789'].map((digit, at) => [digit, '⁰¹²³⁴⁵⁶⁷⁸⁹'[at]!]).concat([['-', '⁻']]),
+);
+
+function powerText(value: number, significant: number): string {
+  const [mantissa, exponent] = value.toExponential(significant - 1).split('e');
+  const power = [...exponent!.replace('+', '')].map((sign) => SUPERSCRIPTS[sign]).join('');
+  return `${String(Number(mantissa)).replace('-', MINUS)} · 10${power}`;
+}
