@@ -78,6 +78,7 @@ const canLimit = spawnSync('prlimit', ['--version']).status === 0;
       env: env(),
       print: () => undefined,
       say: () => undefined,
+      width: 120,
       bars: null,
       confirm: async () => true,
     };

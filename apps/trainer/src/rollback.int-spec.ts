@@ -34,6 +34,7 @@ async function policy(...args: string[]): Promise<{ code: number; output: string
     env: bench.env(),
     print: (text) => output.push(text),
     say: (line) => said.push(line),
+    width: 120,
     bars: null,
     confirm: () => Promise.resolve(false),
   });

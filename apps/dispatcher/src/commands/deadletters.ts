@@ -1,5 +1,6 @@
 import { HindcastError } from '@hindcast/contracts';
 import { brokerOf } from '@hindcast/platform';
+import { Progress, textTable } from '@hindcast/platform/terminal';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Command } from 'commander';
 import { commandConfig } from './command-config';
@@ -16,9 +17,7 @@ import { withBroker } from './open-broker';
 import { withLedger } from './open-ledger';
 import { dataDirOption, jsonOption, wholeNumber } from './options';
 import { payloadOf, replayLetter, type Replayed } from './replay-letter';
-import { Progress } from './progress';
 import { ask, type Terminal } from './terminal';
-import { textTable } from './text-table';
 
 interface CommonFlags extends LetterFilter {
   readonly json?: boolean;

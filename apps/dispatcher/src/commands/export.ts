@@ -5,7 +5,7 @@ import { writeJsonLines, writeParquet } from './export-files';
 import { conversations, exportRows, samples, type ExportFilter } from './export-rows';
 import { withLedger } from './open-ledger';
 import { addRowFilter, dataDirOption } from './options';
-import { Progress } from './progress';
+import { Progress } from '@hindcast/platform/terminal';
 import { recordingRange } from './read-recordings';
 import type { Terminal } from './terminal';
 

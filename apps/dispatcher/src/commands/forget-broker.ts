@@ -5,7 +5,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { decodedPayload } from './core/payload-view';
 import { DeadLetterBox, concernedTurn, type StoredLetter } from './dead-letter-box';
 import { belongs, type ForgetTarget, type Owner } from './forget-target';
-import { withProgress } from './progress';
+import { withProgress } from '@hindcast/platform/terminal';
 import { jsonOf, storedMessages, streamSize } from './stored-messages';
 import type { Terminal } from './terminal';
 

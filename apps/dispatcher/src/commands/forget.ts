@@ -12,7 +12,7 @@ import { forgetTarget, type ForgetFlags, type ForgetTarget } from './forget-targ
 import { withBroker } from './open-broker';
 import { withLedger } from './open-ledger';
 import { dataDirOption, jsonOption } from './options';
-import { withProgress } from './progress';
+import { withProgress } from '@hindcast/platform/terminal';
 import { ask, type Terminal } from './terminal';
 
 interface Flags extends ForgetFlags {

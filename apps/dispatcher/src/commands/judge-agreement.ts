@@ -9,7 +9,7 @@ import { withLedger } from './open-ledger';
 import { addRowFilter, dataDirOption, jsonOption, type RowFilter } from './options';
 import { addRecordedFeedback, addStoredFeedback, type FeedbackByTurn } from './read-feedback';
 import type { Terminal } from './terminal';
-import { textTable } from './text-table';
+import { textTable } from '@hindcast/platform/terminal';
 
 interface Flags extends RowFilter {
   readonly json?: boolean;

@@ -1,5 +1,4 @@
 import { momentOf, wholeNumber } from './options';
-import { textTable } from './text-table';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
 
@@ -18,11 +17,4 @@ it.each(['', 'yesterday', '3w', '-1h'])('the time %j is refused', (text) => {
 
 it.each(['', '0', '1.5', 'x', '1e99'])('%j is no whole number from 1 on', (text) => {
   expect(() => wholeNumber(1)(text)).toThrow('a whole number from 1 on');
-});
-
-it('a table is aligned, and only its last column is cut', () => {
-  const rows = [['a much longer cell', 'a text that takes more room than is left of the line']];
-  expect(textTable(['x', 'error'], rows, 42)).toBe(
-    'x                   error\na much longer cell  a text that takes mor…',
-  );
 });

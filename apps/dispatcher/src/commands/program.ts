@@ -1,4 +1,4 @@
-import { HindcastError } from '@hindcast/contracts';
+import { commandName, exitOfCommand } from '@hindcast/platform/terminal';
 import { Command, CommanderError } from 'commander';
 import { deadletters } from './deadletters';
 import { exportCommand } from './export';
@@ -13,7 +13,6 @@ const commands = [deadletters, replay, exportCommand, forget, judgeAgreementComm
 
 /** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong, 130 and 143 interrupted. */
 const MISUSED = 2;
-const MISUSES: readonly string[] = ['config-invalid', 'invalid-request'];
 
 /**
  * Runs one command and returns its exit code. What goes wrong is one line for the person, without a stack.
@@ -21,7 +20,9 @@ const MISUSES: readonly string[] = ['config-invalid', 'invalid-request'];
  * @param args the command's name and its arguments
  */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
-  const program = new Command('npm run').description('Commands over the ledger of a dispatcher.');
+  const program = new Command(commandName('hindcast', 'npm run')).description(
+    'Commands over the ledger of a dispatcher.',
+  );
   for (const command of commands) program.addCommand(command(terminal));
   eachCommand(program, (command) => {
     command.exitOverride().configureOutput({
@@ -38,7 +39,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     terminal.say(error instanceof Error ? error.message : String(error));
     if (error instanceof Declined) return 1;
     if (error instanceof Interrupted) return error.signal === 'SIGINT' ? 130 : 143;
-    return error instanceof HindcastError && MISUSES.includes(error.code) ? MISUSED : 1;
+    return exitOfCommand(error);
   }
 }
 

@@ -10,10 +10,9 @@ import { histogramLines } from './core/spread';
 import { withLedger } from './open-ledger';
 import { addRowFilter, anyNumber, dataDirOption, jsonOption, wholeNumber, type RowFilter } from './options';
 import { LineFile } from './output-file';
-import { Progress } from './progress';
+import { Progress, textTable } from '@hindcast/platform/terminal';
 import { recordingRange, recordings, type StoredRecording } from './read-recordings';
 import type { Terminal } from './terminal';
-import { textTable } from './text-table';
 
 interface Flags extends RowFilter {
   readonly method?: 'combine' | 'binary-rl' | 'opd' | 'none';

@@ -1,4 +1,5 @@
 import { HindcastError } from '@hindcast/contracts';
+import { textTable, withProgress, type Terminal } from '@hindcast/platform/terminal';
 import { RecordedTuning, sameTuning } from '../../core/tuning-match';
 import type { PolicyFiles } from '../../version-files';
 import {
@@ -10,7 +11,6 @@ import {
   type TensorSums,
 } from './core/version-difference';
 import { PolicyReader, type CommonFlags } from './policy-reader';
-import { textTable, withBar, type Terminal } from './terminal';
 import { assertKept, openTensors } from './version-tensors';
 
 /** `npm run policy -- diff A B`. */
@@ -41,11 +41,11 @@ async function weightDifferences(
     const right = await openTensors(b, reader.folderOf(b), files);
     try {
       const sums = new Map<string, TensorSums>();
-      await withBar(terminal, 'Compared', left.names.length, async (onDone) => {
+      await withProgress(terminal, 'Compared', left.names.length, async (onDone) => {
         for (const name of left.names) {
           const [x, y] = [await left.read(name), await right.read(name)];
           sums.set(name, tensorSums(x.data as Float32Array, y.data as Float32Array));
-          onDone();
+          onDone(1);
         }
       });
       return groupDifferences(sums);

@@ -4,9 +4,9 @@ import { dirname, resolve } from 'node:path';
 import { HindcastError } from '@hindcast/contracts';
 import { exportMerged } from '@hindcast/language-model';
 import { SingleBar } from 'cli-progress';
+import type { Terminal } from '@hindcast/platform/terminal';
 import { RecordedTuning } from '../../core/tuning-match';
 import { PolicyReader, type CommonFlags } from './policy-reader';
-import type { Terminal } from './terminal';
 import { assertKept } from './version-tensors';
 
 /** Ours, beside what a model directory consists of. */

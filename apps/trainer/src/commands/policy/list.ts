@@ -1,6 +1,6 @@
+import { textTable, type Terminal } from '@hindcast/platform/terminal';
 import type { Manifest } from '../../core/manifest';
 import { PolicyReader, type CommonFlags } from './policy-reader';
-import { textTable, type Terminal } from './terminal';
 
 /** A version in one row; a number that the version does not have is `null`. */
 export interface VersionRow {

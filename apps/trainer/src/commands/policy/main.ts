@@ -1,5 +1,5 @@
+import { processTerminal } from '@hindcast/platform/terminal';
 import { runPolicyCommand } from './program';
-import { processTerminal } from './terminal';
 
 // A reader that has seen enough (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { HindcastError } from '@hindcast/contracts';
 import { readModelConfig } from '@hindcast/language-model';
+import type { Terminal } from '@hindcast/platform/terminal';
 import { hyperparametersOf, readConfig, type TrainerConfig } from '../../config';
 import { publishedVersion, versionFolder, type Manifest } from '../../core/manifest';
 import { damageOf } from '../../folder-checksums';
 import { STEP, hasFiles, readManifests } from '../../policy-folder';
 import type { PolicyFiles } from '../../version-files';
-import type { Terminal } from './terminal';
 
 /** Where `npm start` keeps everything, and what every other start uses unless DATA_DIR says otherwise. */
 const DATA_DIRS = ['.data/one-machine', '.data'];

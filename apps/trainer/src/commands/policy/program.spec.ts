@@ -27,6 +27,7 @@ async function policy(...args: string[]): Promise<{ code: number; output: string
     env: { MODEL_DIR: SEED_MODEL },
     print: (text) => output.push(text),
     say: (line) => said.push(line),
+    width: 120,
     bars: null,
     confirm: () => Promise.resolve(false),
   });

@@ -1,4 +1,4 @@
-import { HindcastError } from '@hindcast/contracts';
+import { commandName, exitOfCommand, type Terminal } from '@hindcast/platform/terminal';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { LONGEST_REASON } from '../../rollback-request';
 import { diff } from './diff';
@@ -6,11 +6,9 @@ import { exportMergedVersion } from './export-merged';
 import { list } from './list';
 import { rollback } from './rollback';
 import { show } from './show';
-import type { Terminal } from './terminal';
 
 /** Exit codes: 0 done, 1 failed or declined, 2 the command or the configuration is wrong. */
 const MISUSED = 2;
-const MISUSES: readonly string[] = ['config-invalid', 'invalid-request', 'not-found'];
 
 /** `npm run policy`: runs one command and returns its exit code. What goes wrong is one line for the person, without a stack. */
 export async function runPolicyCommand(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -28,12 +26,12 @@ export async function runPolicyCommand(args: readonly string[], terminal: Termin
     // Commander has said already what is wrong, or shown the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
     terminal.say(error instanceof Error ? error.message : String(error));
-    return error instanceof HindcastError && MISUSES.includes(error.code) ? MISUSED : 1;
+    return exitOfCommand(error, ['not-found']);
   }
 }
 
 function policyProgram(terminal: Terminal): Command {
-  const program = new Command('npm run policy --').description(
+  const program = new Command(commandName('hindcast policy', 'npm run policy --')).description(
     "The policy's versions: what each was trained on, which one serves, how they differ, and the way back.",
   );
   addCommon(program.command('list').description('lists the versions, newest first')).action((flags) =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HindcastError } from '@hindcast/contracts';
+import type { Terminal } from '@hindcast/platform/terminal';
 import { earlierVersions, versionsToRollBack } from '../../core/manifest';
 import { PolicyLock } from '../../policy-lock';
 import {
@@ -10,7 +11,6 @@ import {
   type RollbackOutcome,
 } from '../../rollback-request';
 import { PolicyReader, type CommonFlags } from './policy-reader';
-import type { Terminal } from './terminal';
 import { assertKept } from './version-tensors';
 
 const LOOK_MS = 200;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { textTable, type Terminal } from '@hindcast/platform/terminal';
 import { STEP } from '../../policy-folder';
 import type { StepRecord } from '../../core/step-record';
 import { rowOf } from './list';
 import { PolicyReader, type CommonFlags } from './policy-reader';
-import { textTable, type Terminal } from './terminal';
 
 /** `npm run policy -- show N`. */
 export async function show(terminal: Terminal, version: number, flags: CommonFlags): Promise<void> {

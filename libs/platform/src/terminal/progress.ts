@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress';
-import type { Terminal } from './terminal';
+import type { Terminal } from './process-terminal';
 
 /** Plain lines where there is no terminal to draw on: about this many in all. */
 const PLAIN_LINES = 4;

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
 import { HindcastError } from '@hindcast/contracts';
-import { SingleBar } from 'cli-progress';
 
 /** What a command reads from and writes to. Standard output belongs to results, standard error to the person. */
 export interface Terminal {
@@ -9,9 +8,15 @@ export interface Terminal {
   print(text: string): void;
   /** A line for the person. */
   say(line: string): void;
-  /** Where a progress bar is drawn; `null` where nobody looks. */
+  /** Columns of a line; plain output is never cut. */
+  readonly width: number;
+  /** Where a progress bar is drawn; `null` where only plain lines make sense. */
   readonly bars: NodeJS.WritableStream | null;
-  /** @throws HindcastError `invalid-request` where nobody can be asked */
+  /**
+   * Asks before something that cannot be undone.
+   *
+   * @throws HindcastError `invalid-request` where nobody can be asked
+   */
   confirm(question: string): Promise<boolean>;
 }
 
@@ -20,6 +25,7 @@ export function processTerminal(env: Terminal['env']): Terminal {
     env,
     print: (text) => void process.stdout.write(`${text}\n`),
     say: (line) => void process.stderr.write(`${line}\n`),
+    width: process.stdout.columns ?? 120,
     bars: process.stderr.isTTY ? process.stderr : null,
     confirm: async (question) => {
       if (!process.stdin.isTTY)
@@ -35,33 +41,18 @@ export function processTerminal(env: Terminal['env']): Terminal {
   };
 }
 
-/** Runs `work` under a progress bar, where there is a terminal to draw on. */
-export async function withBar<T>(
-  { bars }: Terminal,
-  title: string,
-  total: number,
-  work: (onDone: () => void) => Promise<T>,
-): Promise<T> {
-  if (!bars || total === 0) return await work(() => undefined);
-  const bar = new SingleBar({ format: `${title} {bar} {value}/{total}`, stream: bars, hideCursor: true, barsize: 28 });
-  bar.start(total, 0);
-  try {
-    return await work(() => bar.increment());
-  } finally {
-    bar.stop();
-  }
+/** Ends a command that the person has answered with no. */
+export class Declined extends Error {
+  override readonly name = 'Declined';
 }
 
-/** Rows under a heading, columns aligned. */
-export function textTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [heading, ...rows];
-  const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+/** @throws Declined when the person says no */
+export async function ask(terminal: Terminal, question: string, isAgreed: boolean): Promise<void> {
+  if (!isAgreed && !(await terminal.confirm(question))) throw new Declined('Nothing was changed.');
 }
+
+const MISUSES: readonly string[] = ['config-invalid', 'invalid-request'];
+
+/** Exit code of a command that threw: 2 where the command or the configuration is wrong, else 1. */
+export const exitOfCommand = (error: unknown, alsoMisuses: readonly string[] = []): 1 | 2 =>
+  error instanceof HindcastError && (MISUSES.includes(error.code) || alsoMisuses.includes(error.code)) ? 2 : 1;
