@@ -11,6 +11,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 # The packages are installed again only when one of these files changes.
 COPY package.json package-lock.json .npmrc ./
+COPY apps/dashboard/package.json apps/dashboard/
 COPY apps/demo-judge/package.json apps/demo-judge/
 COPY apps/dispatcher/package.json apps/dispatcher/
 COPY apps/engine/package.json apps/engine/

@@ -1,5 +1,7 @@
 import js from '@eslint/js';
 import nx from '@nx/eslint-plugin';
+import jsxA11y from 'eslint-plugin-jsx-a11y';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 // What a pure module may not reach: frameworks, transports, Node itself, clocks, randomness, the environment.
@@ -27,7 +29,7 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     plugins: { '@nx': nx },
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -60,8 +62,26 @@ export default tseslint.config(
               sourceTag: 'type:app',
               onlyDependOnLibsWithTags: ['type:contracts', 'type:pure', 'type:platform', 'type:compute', 'type:world'],
             },
+            { sourceTag: 'type:page', onlyDependOnLibsWithTags: ['type:contracts'] },
           ],
         },
+      ],
+    },
+  },
+  {
+    ...jsxA11y.flatConfigs.strict,
+    files: ['apps/dashboard/src/**/*.tsx'],
+  },
+  {
+    files: ['apps/dashboard/src/**/*.{ts,tsx}'],
+    ignores: ['**/*.spec.ts', '**/*.int-spec.ts', '**/testing/**'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      ...reactHooks.configs.recommended.rules,
+      // zod and everything else of the contracts stays out of the page: it takes types alone.
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['@hindcast/*'], allowTypeImports: true, message: 'The page imports types only.' }] },
       ],
     },
   },

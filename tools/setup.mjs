@@ -54,6 +54,9 @@ export function ensureBuilt() {
   if (!existsSync(join(root, 'apps/simulator/dist/main.js'))) say('Compiling (about half a minute the first time)…');
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   if (run(process.execPath, [tsc, '-b', 'tsconfig.build.json']) !== 0) giveUp('The build failed; see above.');
+  const dashboard = join(root, 'apps/dashboard/build.mjs');
+  if (existsSync(dashboard) && run(process.execPath, [dashboard]) !== 0)
+    giveUp('The dashboard could not be built; see above.');
 }
 
 /** Path of nats-server: `NATS_SERVER_BIN`, the PATH, or the usual folders outside it. */

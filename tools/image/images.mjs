@@ -27,7 +27,11 @@ const gpuPackage = [
 
 /** @type {Readonly<Record<string, Image>>} */
 export const IMAGES = {
-  gateway: image('gateway', 8080, { entries: ['dist/recovery-worker.js'] }),
+  gateway: image('gateway', 8080, {
+    entries: ['dist/recovery-worker.js'],
+    // The dashboard, which it serves.
+    files: ['../dashboard/dist'],
+  }),
   'judge-svc': image('judge-svc', 8081),
   'teacher-svc': image('teacher-svc', 8082),
   dispatcher: image('dispatcher', 8083, {
