@@ -19,6 +19,8 @@ import { Log } from './log';
 import { Nats } from './nats';
 
 /** Time for the ledger to answer; a caller waits less than two seconds in all. */
+import { activeSpan, startSpan, type SpanAttributes, type SpanParent } from './tracing';
+import { Survey, type SurveyAnswer, type SurveyQuestion } from './survey';
 const QUERY_TIMEOUT_MS = 1_500;
 /** Time for the server to hear that a query is no longer answered here. */
 const LEAVE_MS = 1_000;
@@ -27,7 +29,14 @@ const ERROR_HEADER = 'Nats-Service-Error';
 export type QueryOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['request']>;
 export type ReplyOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['reply']>;
 
-/** Publishes what the contracts name, and asks and answers the ledger's queries. */
+/** Subjects of one kind that this process answers. */
+interface Listening {
+  readonly subscriptions: Set<Subscription>;
+  /** It answers no more, on no later connection either. */
+  hasLeft: boolean;
+}
+
+/** Publishes what the contracts name, asks and answers the ledger's queries, and the surveys that every process answers. */
 @Injectable()
 export class Bus {
   private readonly subscriptions = new Set<Subscription>();
@@ -42,14 +51,15 @@ export class Bus {
 
   /**
    * Stores one message and returns once the server confirmed it. The server drops a second one with the same id
-   * (`<stage>.<turnId>` when none is given) within its duplicate window, and that counts as stored.
+   * (`<stage>.<turnId>` when none is given) within its duplicate window, and that counts as stored. Its headers carry the trace that it
+   * is part of: the one given, or that of the caller.
    *
    * @throws ContractViolation when the message breaks its schema or is larger than the server takes
    * @throws DependencyUnavailable when NATS is away or does not confirm; the message may be stored all the same
    */
   async publish<N extends ContractName>(
     name: N,
-    message: { turnId: string | null; tenant: string; body: BodyOf<N>; id?: string },
+    message: { turnId: string | null; tenant: string; body: BodyOf<N>; id?: string; trace?: SpanParent },
   ): Promise<void> {
     const { subject, stage } = contracts[name];
     const { turnId, tenant, body } = message;
@@ -57,7 +67,7 @@ export class Bus {
     if (!parsed.success) throw new ContractViolation(subject, z.prettifyError(parsed.error));
     const id = message.id ?? (turnId === null ? null : `${stage}.${turnId}`);
     if (id === null) throw new ContractViolation(subject, 'a message without a turn needs an id of its own');
-    await this.store(subject, id, JSON.stringify(parsed.data));
+    await this.store(subject, id, JSON.stringify(parsed.data), message.trace);
   }
 
   /**
@@ -69,29 +79,34 @@ export class Bus {
    */
   async publishMade<N extends ContractName>(
     name: N,
-    { turnId, tenant, body }: { turnId: string; tenant: string; body: BodyOf<N> },
+    { turnId, tenant, body, trace }: { turnId: string; tenant: string; body: BodyOf<N>; trace?: SpanParent },
   ): Promise<void> {
     const { subject, stage } = contracts[name];
-    await this.store(subject, `${stage}.${turnId}`, JSON.stringify({ v: 1, turnId, tenant, at: Date.now(), body }));
+    const message = { v: 1, turnId, tenant, at: Date.now(), body };
+    await this.store(subject, `${stage}.${turnId}`, JSON.stringify(message), trace);
   }
 
   /** Stores bytes that were validated already under a concrete subject. */
-  async store(subject: string, id: string, payload: string): Promise<void> {
+  async store(subject: string, id: string, payload: string, trace: SpanParent = activeSpan()): Promise<void> {
     const bytes = Buffer.byteLength(payload);
     const publisher = this.nats.publisher();
     if (bytes > this.nats.maxPayload) {
       throw new ContractViolation(subject, `${bytes} bytes are more than the ${this.nats.maxPayload} that NATS takes`);
     }
     try {
-      await publisher.publish(subject, payload, { [PubHeaders.MsgIdHdr]: id });
+      await publisher.publish(subject, payload, { [PubHeaders.MsgIdHdr]: id, ...span.context });
     } catch (cause) {
+    const span = startSpan(`publish ${subject}`, { kind: 'producer', attributes: published(subject, id) }, trace);
       // Nobody listens to the subject: its stream is gone, as after a restart with an empty store.
       if (cause instanceof errors.NoRespondersError || cause instanceof errors.RequestError) this.nats.refresh();
       const reason = cause instanceof Error ? cause.message : String(cause);
+      span.fail(cause);
       throw new DependencyUnavailable('nats', `${subject} not stored: ${reason}`, undefined, { cause });
     }
   }
 
+    } finally {
+      span.end();
   /** @throws HindcastError `ledger-unavailable` when nobody answers in time, or with an answer that breaks its schema. */
   async request<Q extends QueryName>(query: Q, body: QueryOf<Q>): Promise<ReplyOf<Q>> {
     const { subject, request, reply } = queries[query];
@@ -175,3 +190,11 @@ function parseJson(message: Msg): unknown {
     return undefined;
   }
 }
+const published = (subject: string, id: string): SpanAttributes => ({
+  'messaging.system': 'nats',
+  'messaging.operation.name': 'publish',
+  'messaging.operation.type': 'send',
+  'messaging.destination.name': subject,
+  'messaging.message.id': id,
+});
+

@@ -1,4 +1,4 @@
-import { HindcastError } from '@hindcast/contracts';
+import { HindcastError, type Setting } from '@hindcast/contracts';
 import { z } from 'zod';
 import { readServers, shownServers } from './core/server-list';
 
@@ -62,6 +62,36 @@ export const CommonConfig = z.object({
   /** How long handlers and open requests may then go on. */
   SHUTDOWN_SECONDS: z.coerce.number().min(0).max(86_400).default(25),
 });
+  /** Where traces go, under OpenTelemetry's own names (docs/tracing.md). With none of these nothing is traced. */
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'console', 'none']).optional(),
+  OTEL_SDK_DISABLED: booleanFlag.optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf', 'http/json']).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/protobuf', 'http/json']).optional(),
+  /** Read by the SDK; declared so that a mistake is found at the start. */
+  OTEL_EXPORTER_OTLP_HEADERS: secret.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: secret.optional(),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: z.string().optional(),
+  OTEL_EXPORTER_OTLP_COMPRESSION: z.enum(['gzip', 'none']).optional(),
+  OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().int().min(1).optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+  OTEL_TRACES_SAMPLER: z
+    .enum([
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ])
+    .optional(),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).optional(),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).optional(),
+  OTEL_BSP_EXPORT_TIMEOUT: z.coerce.number().int().min(1).optional(),
+  OTEL_BSP_MAX_QUEUE_SIZE: z.coerce.number().int().min(1).optional(),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: z.coerce.number().int().min(1).optional(),
 export type CommonConfig = z.infer<typeof CommonConfig>;
 
 /** {@link CommonConfig} with the app's own default port. */

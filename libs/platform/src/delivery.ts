@@ -23,6 +23,8 @@ import { MessageContext } from './message-context';
 import type { Metrics } from './metrics';
 import type { ConsumerTiming } from './subject-consumer';
 import type { Nats } from './nats';
+import { NO_SPAN, isTracing, startTrace, within, type Span } from './tracing';
+import { TRACEPARENT, TRACESTATE, traceContextOf } from './core/trace-context';
 
 export type Handler = (message: unknown, context: MessageContext) => Promise<Observable<unknown> | unknown>;
 
@@ -53,6 +55,7 @@ export class Delivery {
   private returned = false;
   private ids: LogContext = {};
   private wakeUp: () => void = () => undefined;
+  private span: Span = NO_SPAN;
 
   constructor(
     message: JsMsg,
@@ -87,6 +90,7 @@ export class Delivery {
     // Away from the server there is nobody to tell: it comes again when its acknowledgement wait is over.
     if (this.options.nats.connected) this.message.nak();
     this.count('returned');
+    this.span.end();
   }
 
   /**
@@ -109,11 +113,31 @@ export class Delivery {
       if (!parsed.ok) return await this.bury('contract-violation', parsed.error, null);
       const tooOften = this.isDeadLetter ? null : exhausted(this.deliveries, this.options.maxDeliveries);
       if (tooOften) return await this.bury(tooOften.code, tooOften, parsed.message);
-      await this.handle(parsed.message);
+      if (!isTracing()) return await this.handle(parsed.message);
+      this.span = this.process(parsed.message);
+      await within(this.span, () => this.handle(parsed.message));
     } catch (error) {
       // Settling itself failed: the message comes again when its acknowledgement wait is over.
       this.log('error', 'message.unsettled', { error });
     }
+  }
+
+  /** Continues the trace of who published the message; each delivery has a span of its own. */
+  private process({ turnId }: Message): Span {
+    const { subject, headers, data } = this.message;
+    const attributes = {
+      'messaging.system': 'nats',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': subject,
+      'messaging.consumer.group.name': this.options.durable,
+      'messaging.message.id': headers?.get('Nats-Msg-Id') || null,
+      'messaging.message.body.size': data.length,
+      'hindcast.message.delivery': this.deliveries,
+      'hindcast.turn.id': turnId,
+    };
+    const parent = traceContextOf(headers?.get(TRACEPARENT), headers?.get(TRACESTATE));
+    return startTrace(`process ${subject}`, { kind: 'consumer', attributes }, parent);
   }
 
   /** Lines carry the message's ids by hand: an async context costs every promise of the process on Node 20. */
@@ -186,6 +210,7 @@ export class Delivery {
     const { timing } = this.options;
     const delayMs = backoffMs(this.deliveries, timing.retryBaseMs, timing.retryMaxMs, Math.random());
     this.log('warn', 'message.failed', { deliveries: this.deliveries, delayMs, error });
+    this.span.fail(error);
     await this.settle('retried', (current) => current.nak(delayMs));
   }
 
@@ -223,6 +248,7 @@ export class Delivery {
       return this.retry(failure);
     }
     this.log('error', 'message.dead', { code, deliveries: this.deliveries, error });
+    this.span.fail(code);
     await this.settle('dead', (current) => current.ack());
     deadLetters(metrics).inc({ subject, code });
   }
@@ -262,6 +288,7 @@ export class Delivery {
 
   private count(outcome: Outcome): void {
     settledMessages(this.options.metrics).inc({ subject: this.message.subject, outcome });
+    this.span.set({ 'hindcast.message.outcome': outcome });
   }
 }
 

@@ -26,3 +26,18 @@ export { CONFIG, PlatformModule } from './platform.module';
 export { runApp } from './run-app';
 export { streamOf } from './topology';
 export { WorkerSlots } from './worker-slots';
+export { storedTrace, traceContextOf, type TraceContext } from './core/trace-context';
+export {
+  NO_SPAN,
+  activeSpan,
+  inSpan,
+  isTracing,
+  setHttpStatus,
+  startHttpCall,
+  startSpan,
+  startTrace,
+  within,
+  type Span,
+  type SpanAttributes,
+} from './tracing';
+export { requestSpan } from './tracing-http';

@@ -9,6 +9,8 @@ import { Nats } from './nats';
 import { OpenRequests } from './open-requests';
 
 const CLOSE_INTERVAL_MS = 100;
+/** A collector that is there takes what is left at once; one that is away holds nothing up for longer. */
+const LAST_TRACES_MS = 3_000;
 
 /** Milliseconds. */
 export interface ShutdownTiming {
@@ -18,15 +20,20 @@ export interface ShutdownTiming {
   readonly limitMs: number;
 }
 
+export interface ShutdownOptions extends ShutdownTiming {
+  /** Sends the traces that are left, within so many milliseconds. */
+  readonly stopTracing: (limitMs: number) => Promise<void>;
+}
+
 /**
  * What ends a service: not ready at once and no more messages taken; requests for another while; then no new connections, while open
- * requests and handlers come to their end; then the app's own parts, and the connection to NATS last. Requests that come on a connection
- * which was open before are answered as long as anything is.
+ * requests and handlers come to their end; then the app's own parts, the connection to NATS, and the traces of all that last. Requests
+ * that come on a connection which was open before are answered as long as anything is.
  */
 export function closer(
   app: NestFastifyApplication,
   strategy: JetStreamStrategy | null,
-  { delayMs, limitMs }: ShutdownTiming,
+  { delayMs, limitMs, stopTracing }: ShutdownOptions,
 ): () => Promise<void> {
   const close = async (): Promise<void> => {
     app.get(Health).addCheck('shutdown', () => {
@@ -42,6 +49,7 @@ export function closer(
     } finally {
       await app.get(Nats).close();
     }
+      await stopTracing(Math.min(limitMs, LAST_TRACES_MS));
   };
   let closing: Promise<void> | null = null;
   return () => (closing ??= close());
