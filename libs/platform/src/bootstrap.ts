@@ -27,9 +27,9 @@ import { OpenRequests, isOperation } from './open-requests';
 import { PlatformModule } from './platform.module';
 import { closer, onSignals } from './shutdown';
 import { DEFAULT_TIMING, type ConsumerTiming } from './subject-consumer';
-
 import { startTracing } from './tracing';
 import { traceRequests } from './tracing-http';
+
 const DEFAULT_BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 /** How long a client may go on sending a body that was refused. */
 const LINGER_MS = 30 * SECOND_MS;
@@ -74,8 +74,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { config } = options;
   const bus = options.bus ?? true;
   const announce = options.announce ?? ((line) => void process.stdout.write(`${JSON.stringify(line)}\n`));
-  const app = await createApp(options);
   const stopTracing = startTracing(options.app, config, new Log(options.app, config.LOG_LEVEL));
+  const app = await createApp(options);
   const [log, health, nats] = [app.get(Log), app.get(Health), app.get(Nats)];
   log.info('config', { config: resolvedConfigForLog(config) });
   const state = { started: false };
@@ -83,13 +83,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (!state.started) throw new Error('starting');
   });
   const strategy = bus ? attachStrategy(app, options) : null;
-  gateUntilStarted(app, state);
   traceRequests(app);
+  gateUntilStarted(app, state);
   const close = closer(app, strategy, {
     delayMs: config.SHUTDOWN_DELAY_SECONDS * SECOND_MS,
     limitMs: options.shutdownMs ?? config.SHUTDOWN_SECONDS * SECOND_MS,
-  });
     stopTracing,
+  });
   try {
     await app.init();
     const mistakes = strategy?.mistakes() ?? [];

@@ -17,10 +17,10 @@ import { errors, headers, type Msg, type NatsConnection, type Subscription } fro
 import { z } from 'zod';
 import { Log } from './log';
 import { Nats } from './nats';
-
-/** Time for the ledger to answer; a caller waits less than two seconds in all. */
 import { activeSpan, startSpan, type SpanAttributes, type SpanParent } from './tracing';
 import { Survey, type SurveyAnswer, type SurveyQuestion } from './survey';
+
+/** Time for the ledger to answer; a caller waits less than two seconds in all. */
 const QUERY_TIMEOUT_MS = 1_500;
 /** Time for the server to hear that a query is no longer answered here. */
 const LEAVE_MS = 1_000;
@@ -93,20 +93,20 @@ export class Bus {
     if (bytes > this.nats.maxPayload) {
       throw new ContractViolation(subject, `${bytes} bytes are more than the ${this.nats.maxPayload} that NATS takes`);
     }
+    const span = startSpan(`publish ${subject}`, { kind: 'producer', attributes: published(subject, id) }, trace);
     try {
       await publisher.publish(subject, payload, { [PubHeaders.MsgIdHdr]: id, ...span.context });
     } catch (cause) {
-    const span = startSpan(`publish ${subject}`, { kind: 'producer', attributes: published(subject, id) }, trace);
+      span.fail(cause);
       // Nobody listens to the subject: its stream is gone, as after a restart with an empty store.
       if (cause instanceof errors.NoRespondersError || cause instanceof errors.RequestError) this.nats.refresh();
       const reason = cause instanceof Error ? cause.message : String(cause);
-      span.fail(cause);
       throw new DependencyUnavailable('nats', `${subject} not stored: ${reason}`, undefined, { cause });
+    } finally {
+      span.end();
     }
   }
 
-    } finally {
-      span.end();
   /** @throws HindcastError `ledger-unavailable` when nobody answers in time, or with an answer that breaks its schema. */
   async request<Q extends QueryName>(query: Q, body: QueryOf<Q>): Promise<ReplyOf<Q>> {
     const { subject, request, reply } = queries[query];
@@ -183,13 +183,6 @@ export class Bus {
   }
 }
 
-function parseJson(message: Msg): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
-  }
-}
 const published = (subject: string, id: string): SpanAttributes => ({
   'messaging.system': 'nats',
   'messaging.operation.name': 'publish',
@@ -198,3 +191,10 @@ const published = (subject: string, id: string): SpanAttributes => ({
   'messaging.message.id': id,
 });
 
+function parseJson(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -61,7 +61,6 @@ export const CommonConfig = z.object({
   SHUTDOWN_DELAY_SECONDS: z.coerce.number().min(0).max(3_600).default(0),
   /** How long handlers and open requests may then go on. */
   SHUTDOWN_SECONDS: z.coerce.number().min(0).max(86_400).default(25),
-});
   /** Where traces go, under OpenTelemetry's own names (docs/tracing.md). With none of these nothing is traced. */
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'console', 'none']).optional(),
   OTEL_SDK_DISABLED: booleanFlag.optional(),
@@ -92,6 +91,7 @@ export const CommonConfig = z.object({
   OTEL_BSP_EXPORT_TIMEOUT: z.coerce.number().int().min(1).optional(),
   OTEL_BSP_MAX_QUEUE_SIZE: z.coerce.number().int().min(1).optional(),
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: z.coerce.number().int().min(1).optional(),
+});
 export type CommonConfig = z.infer<typeof CommonConfig>;
 
 /** {@link CommonConfig} with the app's own default port. */

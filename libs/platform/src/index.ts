@@ -25,7 +25,6 @@ export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
 export { runApp } from './run-app';
 export { streamOf } from './topology';
-export { WorkerSlots } from './worker-slots';
 export { storedTrace, traceContextOf, type TraceContext } from './core/trace-context';
 export {
   NO_SPAN,
@@ -41,3 +40,4 @@ export {
   type SpanAttributes,
 } from './tracing';
 export { requestSpan } from './tracing-http';
+export { WorkerSlots } from './worker-slots';

@@ -48,8 +48,8 @@ export function closer(
       await app.close();
     } finally {
       await app.get(Nats).close();
-    }
       await stopTracing(Math.min(limitMs, LAST_TRACES_MS));
+    }
   };
   let closing: Promise<void> | null = null;
   return () => (closing ??= close());
