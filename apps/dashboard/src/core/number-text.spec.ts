@@ -1,4 +1,4 @@
-import { axisLabels, counted, countText, numberText, percentText, withUnit } from './number-text';
+import { axisLabels, numberText, withUnit } from './number-text';
 
 describe('a number', () => {
   it.each<[number | null, string]>([
@@ -18,32 +18,6 @@ describe('a number', () => {
     expect(withUnit('2', 'nats')).toBe('2 nats');
     expect(withUnit('2', null)).toBe('2');
     expect(withUnit('–', 'nats')).toBe('–');
-  });
-});
-
-describe('a count', () => {
-  it('has all its digits', () => {
-    expect(countText(1234567)).toBe('1,234,567');
-  });
-
-  it('agrees with its noun', () => {
-    expect(counted(1, 'turn')).toBe('1 turn');
-    expect(counted(0, 'turn')).toBe('0 turns');
-    expect(counted(2, 'reply', 'replies')).toBe('2 replies');
-  });
-});
-
-describe('a share', () => {
-  it.each<[number | null, string]>([
-    [null, '–'],
-    [0, '0 %'],
-    [1, '100 %'],
-    [0.5, '50 %'],
-    [0.333, '33 %'],
-    [0.0123, '1.2 %'],
-    [0.9987, '99.9 %'],
-  ])('%s reads %s', (share, text) => {
-    expect(percentText(share)).toBe(text);
   });
 });
 

@@ -13,25 +13,9 @@ export function numberText(value: number | null, significant = 4): string {
   return text.replace('-', MINUS);
 }
 
-/** A count: every digit, in groups of thousands. */
-export const countText = (value: number): string =>
-  new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 }).format(value).replace('-', MINUS);
-
-/** A share of 1 as per cent, with one digit below 10 % and above 90 %; `–` for `null`. */
-export function percentText(share: number | null): string {
-  if (share === null) return '–';
-  const percent = share * 100;
-  const digits = Number.isInteger(percent) || (percent >= 10 && percent <= 90) ? 0 : 1;
-  return `${percent.toFixed(digits).replace('-', MINUS)} %`;
-}
-
 /** With its unit, where it has both. */
 export const withUnit = (text: string, unit: string | null): string =>
   unit === null || text === '–' ? text : `${text} ${unit}`;
-
-/** `2 turns`, `1 turn`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${countText(count)} ${count === 1 ? one : many}`;
 
 /** Labels of an axis: all with the same number of digits, as many as tell the ticks apart; thousands as k, millions as M. */
 export function axisLabels(ticks: readonly number[]): string[] {
@@ -39,7 +23,8 @@ export function axisLabels(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : largest;
   if (largest === 0 || step === 0) return ticks.map((tick) => numberText(tick));
   if (largest < 1e-3) return ticks.map((tick) => (tick === 0 ? '0' : powerText(tick, 3)));
-  const [unit, suffix] = largest >= 1e6 ? ([1e6, 'M'] as const) : largest >= 1e4 ? ([1e3, 'k'] as const) : ([1, ''] as const);
+  const [unit, suffix] =
+    largest >= 1e6 ? ([1e6, 'M'] as const) : largest >= 1e4 ? ([1e3, 'k'] as const) : ([1, ''] as const);
   const digits = decimals(step / unit);
   return ticks.map((tick) => {
     const text = (tick / unit).toFixed(digits);
