@@ -32,7 +32,7 @@ const canary = (version: number, share: number): CurrentPolicy['canary'] => ({
 
 describe('the timeline of versions', () => {
   it('comes newest first and says which one serves and which is on trial, with their shares', () => {
-    const timeline = versionTimeline([row(0), row(1), row(2)], current(1, { canary: canary(2, 0.25) }), 'qwen');
+    const timeline = versionTimeline([row(0), row(1), row(2)], current(1, { canary: canary(2, 0.25) }));
     expect(timeline.map((entry) => [entry.row.version, entry.role, entry.share])).toEqual([
       [2, 'on-trial', 0.25],
       [1, 'serving', 0.75],
@@ -41,32 +41,21 @@ describe('the timeline of versions', () => {
   });
 
   it('takes the row that was read last', () => {
-    const [entry] = versionTimeline([row(1), row(1, { state: 'rolled-back' })], current(0), 'qwen');
+    const [entry] = versionTimeline([row(1), row(1, { state: 'rolled-back' })], current(0));
     expect(entry!.row.state).toBe('rolled-back');
   });
 
   it('goes back to earlier versions that were not refused or rolled back', () => {
     const rows = [row(0), row(1), row(2, { state: 'refused' }), row(3, { state: 'rolled-back' }), row(4), row(5)];
-    const timeline = versionTimeline(rows, current(4), 'qwen');
+    const timeline = versionTimeline(rows, current(4));
     expect(timeline.filter((entry) => entry.canRollBackTo).map((entry) => entry.row.version)).toEqual([1, 0]);
-  });
-
-  it('knows the model name of each version, the base model’s own for version 0', () => {
-    const timeline = versionTimeline([row(0), row(1)], current(1), 'qwen');
-    expect(timeline.map((entry) => entry.model)).toEqual(['hindcast-v1', 'qwen']);
-    expect(versionTimeline([row(0)], current(0), null)[0]!.model).toBeNull();
-  });
-
-  it('has one name only where weights are replaced', () => {
-    const timeline = versionTimeline([row(0), row(1), row(2)], current(2, { weights: 'replaced', adapter: null }), 'qwen');
-    expect(timeline.map((entry) => entry.model)).toEqual(['qwen', null, null]);
   });
 });
 
 describe('a roll-back', () => {
   it('takes back what was published after the version, and a trial', () => {
     const rows = [row(1), row(2), row(3, { state: 'refused' }), row(4), row(5)];
-    const timeline = versionTimeline(rows, current(4, { canary: canary(5, 0.1) }), null);
+    const timeline = versionTimeline(rows, current(4, { canary: canary(5, 0.1) }));
     expect(takenBack(timeline, 1)).toEqual([2, 4, 5]);
   });
 

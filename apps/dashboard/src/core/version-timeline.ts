@@ -8,16 +8,10 @@ export interface TimelineEntry {
   /** Share of the sessions that it answers; `null` where it answers none. */
   readonly share: number | null;
   readonly canRollBackTo: boolean;
-  /** A name by which `/v1/chat/completions` reaches it; `null` where no name has these weights. */
-  readonly model: string | null;
 }
 
 /** Versions by number, newest first, with what each does now. Of two rows of a version the later one of the list counts. */
-export function versionTimeline(
-  rows: readonly VersionRow[],
-  current: CurrentPolicy,
-  baseModel: string | null,
-): TimelineEntry[] {
+export function versionTimeline(rows: readonly VersionRow[], current: CurrentPolicy): TimelineEntry[] {
   const byVersion = new Map(rows.map((row) => [row.version, row]));
   return [...byVersion.values()]
     .sort((a, b) => b.version - a.version)
@@ -29,7 +23,6 @@ export function versionTimeline(
         role: isServing ? 'serving' : isTrial ? 'on-trial' : null,
         share: isServing ? 1 - (current.canary?.share ?? 0) : isTrial ? current.canary!.share : null,
         canRollBackTo: canRollBackTo(row, current),
-        model: modelOf(row, current, baseModel),
       };
     });
 }
@@ -38,12 +31,6 @@ export function versionTimeline(
 function canRollBackTo({ version, state }: VersionRow, current: CurrentPolicy): boolean {
   if (state !== 'base' && state !== 'published') return false;
   return version < current.version;
-}
-
-/** Where weights are replaced under one name, no version but the one that serves has a name. */
-function modelOf(row: VersionRow, current: CurrentPolicy, baseModel: string | null): string | null {
-  if (current.weights === 'replaced') return row.version === current.version ? baseModel : null;
-  return row.version === 0 ? baseModel : row.adapter;
 }
 
 /** Versions that the roll-back to `version` takes out of service: those after it that serve, are on trial or were published. */
