@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
-import { CONFIG, Log } from '@hindcast/platform';
+import { CONFIG, Log, NO_SPAN, endWith, startSpan, type Span } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { callsWithoutSayingSo } from './core/answer';
 import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
@@ -32,6 +32,7 @@ interface Draft {
   readonly context: AnswerContext;
   readonly operation: Extract<Operation, { kind: 'open' | 'announce' }>;
   readonly capture: Uint8Array | null;
+  readonly span?: Span;
 }
 
 /** Writes down every main answer when it ends: opened, untrainable with a reason, or failed. */
@@ -55,8 +56,9 @@ export class AnswerRecorder {
    * Resolves once every one is stored or counted as uncaptured; never throws.
    */
   async record(prompt: PrefixIdentity, ended: readonly EndedTurn[]): Promise<void> {
+    const spans = ended.map(({ context }) => captureSpan(context));
     const turns = await this.ids.withIds(ended);
-    const drafts = turns.map((turn) => this.draft(prompt, turn));
+    const drafts = turns.map((turn, index) => traced(this.draft(prompt, turn), spans[index]!));
     const opened = drafts.flatMap(({ operation }) =>
       operation.kind === 'open' ? [{ turnId: operation.turn.turnId, key: operation.key }] : [],
     );
@@ -162,7 +164,12 @@ export class AnswerRecorder {
     return announcement(turn, verdict, null);
   }
 
-  private async write({ context, operation, capture }: Draft): Promise<void> {
+  private write(draft: Draft): Promise<void> {
+    const { span = NO_SPAN } = draft;
+    return endWith(span, this.writeDown(draft, span));
+  }
+
+  private async writeDown({ context, operation, capture }: Draft, span: Span): Promise<void> {
     const { captured, closed } =
       operation.kind === 'open' ? { captured: operation.turn.captured, closed: null } : operation;
     this.recent.add(context.tenant, context.turnId, captured, closed);
@@ -170,6 +177,7 @@ export class AnswerRecorder {
       this.metrics.written(await this.journal.record(operation, capture, true));
     } catch (error) {
       this.metrics.uncaptured(error instanceof ContractViolation ? 'contract-violation' : 'not-stored');
+      span.fail(error);
       this.log.error('turn.uncaptured', { turnId: context.turnId, error });
       // NATS may have stored it without saying so; what is counted as uncaptured must not come back.
       if (operation.kind === 'open') this.sweeper.disown(operation.key, operation.turn);
@@ -197,3 +205,25 @@ const announcement = (
   },
   capture: null,
 });
+
+function captureSpan({ turnId, sessionId, policyVersion, trace }: AnswerContext): Span {
+  if (trace == null) return NO_SPAN;
+  const attributes = {
+    'hindcast.turn.id': turnId,
+    'hindcast.session.id': sessionId,
+    'hindcast.policy.version': policyVersion,
+  };
+  return startSpan('capture', { attributes }, trace);
+}
+
+/** What is written down is found again in the trace that it was captured in. */
+function traced(draft: Draft, span: Span): Draft {
+  const { context: trace } = span;
+  if (trace === null) return draft;
+  const { operation } = draft;
+  if (operation.kind === 'open')
+    return { ...draft, span, operation: { ...operation, turn: { ...operation.turn, trace } } };
+  const { captured, closed } = operation;
+  span.set({ 'hindcast.reason': closed?.reason ?? captured.untrainable });
+  return { ...draft, span, operation: { ...operation, trace } };
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { CONFIG, Log, type LogContext } from '@hindcast/platform';
+import { CONFIG, Log, requestSpan, type LogContext, type Span } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { AnswerRecorder, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
@@ -53,6 +53,8 @@ interface Exchange {
   readonly turnIds: readonly string[];
   /** Of every line that is logged about it. */
   readonly ids: LogContext;
+  /** The request in its trace. */
+  readonly span: Span;
   /** Its session, or else how its conversation began. */
   readonly stickyTo: string;
   readonly reply: FastifyReply;
@@ -119,11 +121,15 @@ export class Chat implements BeforeApplicationShutdown {
       skipped,
       turnIds,
       ids: { sessionId, ...(skipped === null && { turnId: turnIds[0]! }) },
+      span: requestSpan(reply.request),
       stickyTo: sessionId ?? (identities.find(({ length }) => length > 0) ?? identities[0]!).conversation,
       reply,
       client: new ClientConnection(reply.raw, this.config.CLIENT_TIMEOUT_MS),
     };
-    const continued = skipped === 'no-consent' ? null : this.conversations.continue(request, identities, sessionId);
+    const { context: trace } = exchange.span;
+    if (trace !== null && skipped === null) exchange.span.set({ 'hindcast.turn.id': turnIds[0]! });
+    const continued =
+      skipped === 'no-consent' ? null : this.conversations.continue(request, identities, sessionId, trace);
     try {
       await this.exchange(exchange);
     } finally {
@@ -134,7 +140,7 @@ export class Chat implements BeforeApplicationShutdown {
   }
 
   private async exchange(exchange: Exchange): Promise<void> {
-    const { call, request, sent, turnIds, ids, stickyTo, client, reply } = exchange;
+    const { call, request, sent, turnIds, ids, span, stickyTo, client, reply } = exchange;
     const askedAt = performance.now();
     const abort = new AbortController();
     let stream: AnswerStream | null = null;
@@ -144,7 +150,7 @@ export class Chat implements BeforeApplicationShutdown {
     });
     let routed: RoutedAnswer | null = null;
     try {
-      const options = { ids, stickyTo };
+      const options = { ids, span, stickyTo };
       const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal, options);
       routed = await send(sent.body);
       let refused = await this.refusal(routed);
@@ -236,7 +242,7 @@ export class Chat implements BeforeApplicationShutdown {
   }
 
   private contextOf(
-    { call, sessionId, kept, request, sent }: Exchange,
+    { call, sessionId, kept, request, sent, span }: Exchange,
     turnId: string,
     routed: RoutedAnswer,
     answered: AnswerVersion,
@@ -254,6 +260,7 @@ export class Chat implements BeforeApplicationShutdown {
       dialect: this.config.POLICY_DIALECT,
       sampling: samplingOf(sent.body),
       sentBody: sent.body,
+      trace: span.context,
     };
   }
 }

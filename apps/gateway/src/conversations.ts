@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { TraceContext } from '@hindcast/contracts';
 import { Log } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
 import { openTurnKey } from './core/canonical-conversation';
@@ -28,7 +29,12 @@ export class Conversations {
   ) {}
 
   /** Runs beside the engine's call; a request is never delayed or refused by it. Never throws. */
-  async continue(request: ChatRequest, identities: readonly PrefixIdentity[], sessionId: string | null): Promise<void> {
+  async continue(
+    request: ChatRequest,
+    identities: readonly PrefixIdentity[],
+    sessionId: string | null,
+    trace: TraceContext | null,
+  ): Promise<void> {
     const last = identities.at(-1)!;
     if (sessionId !== null) this.remember(entryOf(sessionId, 'asked', last.conversation));
     const memory = {
@@ -43,7 +49,7 @@ export class Conversations {
     }));
     const id = sha256(`${sessionId ?? ''}\n${attemptHash(last, sha256)}`);
     await this.journal
-      .record({ kind: 'continue', id, sessionId, continuations })
+      .record({ kind: 'continue', id, sessionId, continuations, ...(trace && { trace }) })
       .catch((error: unknown) => this.log.error('turn.continuation-lost', { error }));
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, Log, type LogContext } from '@hindcast/platform';
+import { CONFIG, Log, setHttpStatus, startHttpCall, type LogContext, type Span } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import type { EngineWish } from './core/engine-order';
 import { isRepeatable, retriesLeft, retryAfterMs, retryReason, retryWaitMs, type AttemptEnd } from './core/retry-rule';
@@ -31,6 +31,7 @@ export interface Errand {
   readonly signal: AbortSignal;
   /** Of the lines that are logged about it. */
   readonly ids: LogContext | undefined;
+  readonly span: Span | undefined;
 }
 
 /** What an engine may take for a body that nobody reads. */
@@ -107,17 +108,27 @@ export class EngineAttempts {
 
   private async attempt(place: EnginePlace, errand: Errand): Promise<Attempt> {
     const { path, body, model, headers, signal } = errand;
+    const span = startHttpCall('POST', place.engine, errand.span ?? null);
     try {
-      const response = await this.client.post(place.engine, path, { ...body, model }, headers, signal);
+      const sent = span.context ? { ...headers, tracestate: null, ...span.context } : headers;
+      const response = await this.client.post(place.engine, path, { ...body, model }, sent, signal);
       const { statusCode: status } = response;
+      span.set({ 'gen_ai.request.model': model });
+      setHttpStatus(span, status, 400);
       // Not implemented is an engine's answer like any other.
       if (status >= 500 && status !== 501) place.failed('status');
       else place.answered(response);
-      const outcome = { response, engine: place.engine, model, release: place.release };
+      const release = (): void => {
+        span.end();
+        place.release();
+      };
+      const outcome = { response, engine: place.engine, model, release };
       return { outcome, end: status === 200 ? null : { kind: 'status', status } };
     } catch (error) {
       const failure = engineError(error);
       const kind = failureKind(failure);
+      span.fail(failure);
+      span.end();
       // A client that went away says nothing of the engine.
       if (!signal.aborted) place.failed(kind);
       place.release();

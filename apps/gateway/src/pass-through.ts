@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG } from '@hindcast/platform';
+import { CONFIG, requestSpan } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { callerOf } from './api-key.guard';
 import { brokenOff, wholeBody } from './broken-answer';
@@ -46,6 +46,7 @@ export class PassThrough {
       routed = await this.router.call(checked.request.model ?? null, sent.body, reply.request.headers, abort.signal, {
         path,
         onlyAsNamed: path === 'embeddings',
+        span: requestSpan(reply.request),
       });
       await this.hand(target, sent, routed);
     } catch (error) {

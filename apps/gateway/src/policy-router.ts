@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, Log, type LogContext } from '@hindcast/platform';
+import { CONFIG, Log, type LogContext, type Span } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { engineModelName } from './core/engine-request';
 import { choosePolicy } from './core/policy-choice';
@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly onlyAsNamed?: boolean;
   /** Of the lines that are logged about the call. */
   readonly ids?: LogContext;
+  /** What the calls to engines are part of. */
+  readonly span?: Span;
   /** What stays the same in a conversation, so that it stays on one version while another is on trial. */
   readonly stickyTo?: string;
 }
@@ -59,7 +61,7 @@ export class PolicyRouter {
     body: object,
     headers: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-    { path = 'chat/completions', onlyAsNamed = false, ids, stickyTo }: CallOptions = {},
+    { path = 'chat/completions', onlyAsNamed = false, ids, span, stickyTo }: CallOptions = {},
   ): Promise<RoutedAnswer> {
     const [listed, policy, weights] = await unlessAborted(
       Promise.all([this.models.listed(requested), this.policy.known(), this.weightsBefore()]),
@@ -73,7 +75,7 @@ export class PolicyRouter {
       route.asNamed === null
         ? { holders: new Set(engines.map((url) => url.replace(/\/+$/, ''))), onlyHolders: false }
         : { holders: this.models.holders(route.asNamed), onlyHolders: true };
-    const errand: Errand = { path, body, model, headers, signal, ids };
+    const errand: Errand = { path, body, model, headers, signal, ids, span };
     const routed = await this.attempts.answer(wish, errand);
     const isMissing = !onlyAsNamed && (await this.isAdapterMissing(routed, signal));
     return { ...(isMissing ? await this.fallBack(routed, errand) : routed), weights };

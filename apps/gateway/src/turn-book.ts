@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ContractViolation, decodeCapture, type Capture, type ClosedTurn } from '@hindcast/contracts';
-import { Bus, Log, crashPoint } from '@hindcast/platform';
+import { Bus, Log, crashPoint, endWith, startSpan, type Span } from '@hindcast/platform';
 import { boundsOf, bytesOf, crowdedOut, newestWithin } from './core/list-bounds';
 import {
   supersededBy,
@@ -84,10 +84,16 @@ export class TurnBook {
 
   /** Publishes the ending that a record holds and removes the record. */
   async finish(key: string, turn: OpenTurn): Promise<void> {
-    const { turnId, tenant, ending } = turn;
+    const { ending } = turn;
     if (!ending) return;
-    if (!turn.announced) await this.bus.publish('turnCaptured', { turnId, tenant, body: turn.captured });
-    const published = await this.publishEnding(turn, ending);
+    const span = endingSpan(turn, ending);
+    await endWith(span, this.finishAs(ending, key, turn, span));
+  }
+
+  private async finishAs(ending: Ending, key: string, turn: OpenTurn, span: Span): Promise<void> {
+    const { turnId } = turn;
+    if (!turn.announced) await this.publishCaptured(turn);
+    const published = await this.publishEnding(turn, ending, span);
     await this.closeSiblings(turn, ending);
     let isRemoved = false;
     await this.turns.change(key, (turns) => {
@@ -111,24 +117,29 @@ export class TurnBook {
   private async publishEnding(
     { turnId, tenant }: Pick<OpenTurn, 'turnId' | 'tenant'>,
     ending: Ending,
+    trace: Span,
   ): Promise<Ending> {
     if (ending.kind === 'paired') {
       try {
-        await this.bus.publish('turnPaired', { turnId, tenant, body: ending.body });
+        await this.bus.publish('turnPaired', { turnId, tenant, body: ending.body, trace });
         return ending;
       } catch (error) {
         if (isOutage(error)) throw error;
         this.log.error('turn.pair-refused', { turnId, error });
-        return this.publishEnding({ turnId, tenant }, { ...ending, kind: 'closed', body: REFUSED });
+        return this.publishEnding({ turnId, tenant }, { ...ending, kind: 'closed', body: REFUSED }, trace);
       }
     }
-    await this.bus.publish('turnClosed', { turnId, tenant, body: ending.body });
+    await this.bus.publish('turnClosed', { turnId, tenant, body: ending.body, trace });
     return ending;
+  }
+
+  private publishCaptured({ turnId, tenant, captured, trace }: OpenTurn): Promise<void> {
+    return this.bus.publish('turnCaptured', { turnId, tenant, body: captured, trace: trace ?? null });
   }
 
   /** Publishes that a turn was captured and marks its record. */
   async announce(key: string, turn: OpenTurn): Promise<void> {
-    await this.bus.publish('turnCaptured', { turnId: turn.turnId, tenant: turn.tenant, body: turn.captured });
+    await this.publishCaptured(turn);
     await this.turns.change(key, (turns) => withAnnounced(turns, turn.turnId));
   }
 
@@ -161,7 +172,7 @@ export class TurnBook {
   ): Promise<void> {
     if (!this.fits(capture.length)) {
       const captured = { ...turn.captured, untrainable: 'too-large' as const };
-      return this.bus.publish('turnCaptured', { turnId: turn.turnId, tenant: turn.tenant, body: captured });
+      return this.publishCaptured({ ...turn, captured });
     }
     const bounds = boundsOf(this.access.maxValueBytes);
     if (bytesOf(turn) > bounds.bytes)
@@ -248,4 +259,11 @@ export class TurnBook {
       .finally(() => this.followUps.delete(running));
     this.followUps.add(running);
   }
+}
+
+/** What a turn's end is in its own trace, whoever writes it down, with the request that brought it. */
+function endingSpan({ turnId, trace }: OpenTurn, ending: Ending): Span {
+  const reason = ending.kind === 'closed' ? ending.body.reason : null;
+  const attributes = { 'hindcast.turn.id': turnId, 'hindcast.reason': reason };
+  return startSpan(ending.kind === 'paired' ? 'pair' : 'close', { attributes, links: [ending.trace] }, trace ?? null);
 }

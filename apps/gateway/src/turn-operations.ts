@@ -46,9 +46,9 @@ export class TurnOperations {
         await this.book.open(operation, capture!, now, withdrawn);
         return 'done';
       case 'announce': {
-        const { turnId, tenant, captured, closed } = operation;
-        await this.bus.publish('turnCaptured', { turnId, tenant, body: captured });
-        if (closed) await this.bus.publish('turnClosed', { turnId, tenant, body: closed });
+        const { turnId, tenant, captured, closed, trace = null } = operation;
+        await this.bus.publish('turnCaptured', { turnId, tenant, body: captured, trace });
+        if (closed) await this.bus.publish('turnClosed', { turnId, tenant, body: closed, trace });
         return 'done';
       }
       case 'continue':
@@ -108,7 +108,7 @@ export class TurnOperations {
 
   /** @returns whether the newest answer of the request, or what it was before its history was edited, was found */
   private async continue(
-    { continuations, sessionId, id }: Extract<Operation, { kind: 'continue' }>,
+    { continuations, sessionId, id, trace }: Extract<Operation, { kind: 'continue' }>,
     now: number,
     isMeant: (turn: OpenTurn) => boolean = () => true,
   ): Promise<boolean> {
@@ -117,6 +117,7 @@ export class TurnOperations {
       at: now,
       by: id,
       body: pairedBody(turn, texts),
+      ...(trace && { trace }),
     });
     const paired = await Promise.all(
       continuations.map((continuation) => {

@@ -107,3 +107,4 @@ export {
   encodeLogProbs,
   encodeNumbers,
 } from './typed-array';
+export type { TraceContext } from './trace';

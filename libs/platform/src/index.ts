@@ -25,10 +25,11 @@ export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
 export { runApp } from './run-app';
 export { streamOf } from './topology';
-export { storedTrace, traceContextOf, type TraceContext } from './core/trace-context';
+export { storedTrace, traceContextOf } from './core/trace-context';
 export {
   NO_SPAN,
   activeSpan,
+  endWith,
   inSpan,
   isTracing,
   setHttpStatus,
@@ -38,6 +39,7 @@ export {
   within,
   type Span,
   type SpanAttributes,
+  type SpanParent,
 } from './tracing';
 export { requestSpan } from './tracing-http';
 export { WorkerSlots } from './worker-slots';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HindcastError } from '@hindcast/contracts';
+import { HindcastError, type TraceContext } from '@hindcast/contracts';
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -25,7 +25,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import { release } from './build-info';
-import { readTraceparent, writeTraceparent, type TraceContext } from './core/trace-context';
+import { readTraceparent, writeTraceparent } from './core/trace-context';
 import type { TracesExporter } from './core/traces-exporter';
 import type { Log } from './log';
 import type { Span, SpanAttributes, SpanOptions, Tracer } from './tracing';

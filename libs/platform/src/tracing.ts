@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { TraceContext } from './core/trace-context';
+import type { TraceContext } from '@hindcast/contracts';
 import { tracesExporterOf, type TracesSettings } from './core/traces-exporter';
 import type { Log } from './log';
 import type * as TracingSdk from './tracing-sdk';
@@ -70,6 +70,19 @@ export async function within<T>(span: Span, work: (span: Span) => Promise<T>): P
   if (span === NO_SPAN) return work(span);
   try {
     return await active.run(span, () => work(span));
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** As {@link within}, where the span is handed on by hand: an async context costs every promise of the process. */
+export async function endWith<T>(span: Span, work: Promise<T>): Promise<T> {
+  if (span === NO_SPAN) return work;
+  try {
+    return await work;
   } catch (error) {
     span.fail(error);
     throw error;

@@ -1,4 +1,4 @@
-import type { Capture, CapturedTurn, Sampling } from '@hindcast/contracts';
+import type { Capture, CapturedTurn, Sampling, TraceContext } from '@hindcast/contracts';
 import type { CompletedAnswer } from './answer';
 import type { CaptureVerdict } from './capture-check';
 import type { Dialect } from './engine-request';
@@ -26,6 +26,8 @@ export interface AnswerContext {
   readonly sampling: Sampling | null;
   /** The body that the engine got. */
   readonly sentBody: Readonly<Record<string, unknown>>;
+  /** Of the request; `null` where nothing is traced. */
+  readonly trace?: TraceContext | null;
 }
 
 /** How one answer ended. */

@@ -1,4 +1,4 @@
-import type { CapturedTurn, ClosedTurn, SessionOutcome } from '@hindcast/contracts';
+import type { CapturedTurn, ClosedTurn, SessionOutcome, TraceContext } from '@hindcast/contracts';
 import type { PairTexts } from './judge-texts';
 import type { EditedHistory, OpenTurn, SessionTurn } from './open-turn';
 
@@ -33,6 +33,7 @@ export type Operation =
       readonly tenant: string;
       readonly captured: CapturedTurn;
       readonly closed: ClosedTurn | null;
+      readonly trace?: TraceContext;
     }
   /** A request continues these answers. */
   | {
@@ -41,6 +42,7 @@ export type Operation =
       readonly id: string;
       readonly sessionId: string | null;
       readonly continuations: readonly Continuation[];
+      readonly trace?: TraceContext;
     }
   | { readonly kind: 'end-session'; readonly id: string; readonly sessionId: string; readonly detail: string }
   /** The environment says how a session ended. */
@@ -97,9 +99,9 @@ const DETAILS: Readonly<Record<DropReason, string>> = {
 /** What is left of an operation that is given up: how an opened turn ended. `null`: nothing. */
 export function withoutCapture(operation: Operation, reason: DropReason): Operation | null {
   if (operation.kind !== 'open') return null;
-  const { turnId, tenant, captured } = operation.turn;
+  const { turnId, tenant, captured, trace } = operation.turn;
   const closed: ClosedTurn = { reason: 'dropped-from-spool', detail: DETAILS[reason] };
-  return { kind: 'announce', turnId, tenant, captured, closed };
+  return { kind: 'announce', turnId, tenant, captured, closed, ...(trace && { trace }) };
 }
 
 /** Whether an operation is all that tells the ledger how a turn or a session ended. It is small, and dropped last. */

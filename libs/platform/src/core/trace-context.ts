@@ -1,9 +1,4 @@
-/** Where a span stands, as it travels in headers and records: W3C Trace Context, https://www.w3.org/TR/trace-context/. */
-export interface TraceContext {
-  readonly traceparent: string;
-  /** What other tracing systems added; handed on as it came. */
-  readonly tracestate?: string;
-}
+import type { TraceContext } from '@hindcast/contracts';
 
 /** The parts of a `traceparent`. */
 export interface TraceParent {
