@@ -1,12 +1,15 @@
-import type { CapturedTurn, ClosedTurn, PairedTurn } from '@hindcast/contracts';
+import type { CapturedTurn, ClosedTurn, PairedTurn, TraceContext } from '@hindcast/contracts';
 import { attemptHash, exchangeHash, type PrefixIdentity } from './request-identity';
 import type { Sha256 } from './canonical-conversation';
 import type { PairTexts } from './judge-texts';
 
 /** How a turn ends, as written by the one gateway that won it; every gateway can publish it from here. */
-export type Ending =
-  | { readonly kind: 'paired'; readonly at: number; readonly by: string; readonly body: PairedTurn }
-  | { readonly kind: 'closed'; readonly at: number; readonly by: string; readonly body: ClosedTurn };
+export type Ending = {
+  readonly at: number;
+  readonly by: string;
+  /** Of the request that brought it. */
+  readonly trace?: TraceContext;
+} & ({ readonly kind: 'paired'; readonly body: PairedTurn } | { readonly kind: 'closed'; readonly body: ClosedTurn });
 
 /** A captured answer that waits for what comes after it: `open` while `ending` is null, then `ending`, then gone. */
 export interface OpenTurn {
@@ -27,6 +30,8 @@ export interface OpenTurn {
   readonly passedBy?: readonly string[];
   /** What a verifier compares the answer with, as far as it may be stored. */
   readonly groundTruth?: string;
+  /** Its capture, in the trace of the request that it answers: what becomes of the turn later belongs there. */
+  readonly trace?: TraceContext;
 }
 
 /** Requests that a turn remembers having been passed by. */
