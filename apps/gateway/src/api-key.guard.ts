@@ -2,13 +2,10 @@ import { Injectable, createParamDecorator, type CanActivate, type ExecutionConte
 import { HindcastError } from '@hindcast/contracts';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { shownKeys, type Caller } from './core/api-keys';
+import { Callers } from './callers';
+import type { Caller } from './core/api-keys';
 import { rateLimitHeaders, retryAfterSeconds } from './core/rate-limit';
 import { KeyLimits } from './key-limits';
-import { KeyRing } from './key-ring';
-
-/** Tenant in open mode, where the gateway serves a loopback address only. */
-export const OPEN_TENANT = 'default';
 
 /** Routes on which an engine computes: limits count for these. */
 export const LIMITED_ROUTES = new Set([
@@ -38,7 +35,7 @@ export const Tenant = createParamDecorator(
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   constructor(
-    private readonly ring: KeyRing,
+    private readonly known: Callers,
     private readonly limits: KeyLimits,
     host: HttpAdapterHost,
   ) {
@@ -46,7 +43,7 @@ export class ApiKeyGuard implements CanActivate {
     host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, done) => {
       try {
         if (request.method !== 'OPTIONS' && !request.is404 && GUARDED.test(request.url))
-          callers.set(request, this.caller(request.headers));
+          callers.set(request, this.known.callerOf(request.headers));
         done();
       } catch (error) {
         done(error as Error);
@@ -63,21 +60,9 @@ export class ApiKeyGuard implements CanActivate {
 
   /** @throws HindcastError `unauthorized` or `rate-limited` */
   admit(request: FastifyRequest, reply: FastifyReply): void {
-    const caller = callers.get(request) ?? this.caller(request.headers);
+    const caller = callers.get(request) ?? this.known.callerOf(request.headers);
     callers.set(request, caller);
     if (LIMITED_ROUTES.has(request.routeOptions.url ?? '')) this.count(caller, reply);
-  }
-
-  private caller(headers: FastifyRequest['headers']): Caller {
-    if (this.ring.isOpen) return { name: OPEN_TENANT, tenant: OPEN_TENANT, limits: this.ring.defaultLimits };
-    const shown = shownKeys(headers);
-    if (shown.length === 0)
-      throw new HindcastError('unauthorized', 'an API key is needed: Authorization: Bearer <key>, or x-api-key');
-    const known = this.ring.find(shown);
-    if (known.length === 0) throw new HindcastError('unauthorized', 'the API key is not known');
-    const key = known.find(({ expiresAt }) => expiresAt === null || expiresAt > Date.now());
-    if (!key) throw new HindcastError('unauthorized', 'the API key has expired');
-    return key;
   }
 
   private count(caller: Caller, reply: FastifyReply): void {

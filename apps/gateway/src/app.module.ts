@@ -1,6 +1,18 @@
 import { Module } from '@nestjs/common';
+import { AdminController } from './admin/admin.controller';
+import { AdminGuard } from './admin/admin.guard';
+import { DashboardController } from './admin/dashboard.controller';
+import { LedgerController } from './admin/ledger.controller';
+import { LiveFeed } from './admin/live-feed';
+import { OverviewBook } from './admin/overview-book';
+import { RollbackBook } from './admin/rollback-book';
+import { ServicesSurvey } from './admin/services-survey';
+import { TokenTexts } from './admin/token-texts';
+import { TurnOwners } from './admin/turn-owners';
+import { TurnsController } from './admin/turns.controller';
 import { AnswerRecorder } from './answer-recorder';
 import { ApiKeyGuard } from './api-key.guard';
+import { Callers } from './callers';
 import { Chat } from './chat';
 import { ChatRoute } from './chat-route';
 import { Cors } from './cors';
@@ -51,10 +63,16 @@ import { UnservedRoutes } from './unserved-routes';
     FeedbackController,
     SessionsController,
     DocsController,
+    AdminController,
+    TurnsController,
+    LedgerController,
+    DashboardController,
   ],
   providers: [
+    AdminGuard,
     AnswerRecorder,
     ApiKeyGuard,
+    Callers,
     Chat,
     ChatRoute,
     Conversations,
@@ -70,8 +88,10 @@ import { UnservedRoutes } from './unserved-routes';
     KeyLimits,
     KeyRing,
     KvAccess,
+    LiveFeed,
     MessageErrors,
     OutcomeBook,
+    OverviewBook,
     PastResponses,
     PassThrough,
     PolicyRouter,
@@ -79,11 +99,15 @@ import { UnservedRoutes } from './unserved-routes';
     EngineWeights,
     RecentTurns,
     Redaction,
+    RollbackBook,
+    ServicesSurvey,
     SessionIdentity,
     TokenCounter,
+    TokenTexts,
     TurnBook,
     TurnJournal,
     TurnOperations,
+    TurnOwners,
     TurnSweeper,
     UnservedRoutes,
   ],

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { baseUrl, booleanFlag, commaList, commonConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
-import { isLoopback, parseApiKey } from './core/api-keys';
+import { isLoopback, parseAdminKey, parseApiKey } from './core/api-keys';
 import { parseOrigin } from './core/cors';
 
 /** A comma-separated list whose entries `parse` reads; what it throws becomes the variable's mistake. */
@@ -42,6 +42,8 @@ export const GatewayConfig = commonConfig(8080)
     CLIENT_TIMEOUT_MS: z.coerce.number().int().positive().default(300_000),
     /** `name:sha256hex,…`; the name is the tenant. */
     API_KEYS: listOf(parseApiKey).default([]),
+    /** `name:sha256hex,…`: keys for the dashboard, the command line and everything else; see docs/keys.md. */
+    ADMIN_API_KEYS: listOf(parseAdminKey).default([]),
     /** JSON file with more keys; read again when it changes. */
     API_KEYS_FILE: z.string().optional(),
     /** Limits of a key that has none of its own; unset: no limit. Each gateway counts for itself. */
@@ -49,6 +51,8 @@ export const GatewayConfig = commonConfig(8080)
     KEY_TOKENS_PER_MINUTE: z.coerce.number().int().positive().optional(),
     /** Origins whose pages may read answers; none unless listed. */
     CORS_ORIGINS: listOf(parseOrigin).default([]),
+    /** Folder of the built dashboard. Default: the one that comes with the gateway. */
+    DASHBOARD_DIR: z.string().min(1).optional(),
     /** Type of a request that names none. */
     DEFAULT_TURN_TYPE: z.enum(['main', 'side']).default('main'),
     /** How long an answer waits for what comes after it. */
@@ -78,11 +82,12 @@ export const GatewayConfig = commonConfig(8080)
     SESSION_SECRET: secret.min(16).optional(),
   })
   .superRefine((config, context) => {
-    if (config.API_KEYS.length === 0 && config.API_KEYS_FILE === undefined && !isLoopback(config.HOST)) {
+    const keys = [...config.API_KEYS, ...config.ADMIN_API_KEYS];
+    if (keys.length === 0 && config.API_KEYS_FILE === undefined && !isLoopback(config.HOST)) {
       context.addIssue({
         code: 'custom',
         path: ['HOST'],
-        message: `without API_KEYS or API_KEYS_FILE only a loopback address is served, not ${config.HOST}`,
+        message: `without API_KEYS, ADMIN_API_KEYS or API_KEYS_FILE only a loopback address is served, not ${config.HOST}`,
       });
     }
   })

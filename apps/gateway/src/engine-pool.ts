@@ -32,6 +32,16 @@ interface Engine {
   isChecking: boolean;
 }
 
+/** How an engine is, for a person to look at. */
+export interface EngineState {
+  /** Base URL without what may be secret in it. */
+  readonly shownUrl: string;
+  /** One of POLICY_BASE_URL. */
+  readonly url: string;
+  /** What is wrong with it; `null` while nothing is. */
+  readonly problem: string | null;
+}
+
 /** One call's place at an engine. */
 export interface EnginePlace {
   readonly engine: string;
@@ -69,8 +79,8 @@ export class EnginePool implements OnApplicationBootstrap, OnModuleDestroy {
     }));
     for (const engine of this.engines)
       health.addOptionalCheck(`engine ${engine.label}`, () => {
-        if (!engine.isHealthy) throw new Error('fails its health check');
-        if (engine.circuit.state !== 'closed') throw new Error('failed too often and is left alone for a moment');
+        const problem = problemOf(engine);
+        if (problem !== null) throw new Error(problem);
       });
     this.measure(metrics);
   }
@@ -82,6 +92,14 @@ export class EnginePool implements OnApplicationBootstrap, OnModuleDestroy {
 
   onModuleDestroy(): void {
     if (this.timer) clearInterval(this.timer);
+  }
+
+  states(): readonly EngineState[] {
+    return this.engines.map((engine) => ({
+      url: engine.url,
+      shownUrl: shownUrl(engine.url),
+      problem: problemOf(engine),
+    }));
   }
 
   /** The engine that {@link take} would choose; `null` when the circuits of all are open. */
@@ -202,6 +220,16 @@ export class EnginePool implements OnApplicationBootstrap, OnModuleDestroy {
 }
 
 const now = (): number => performance.now();
+
+function problemOf({ isHealthy, circuit }: Engine): string | null {
+  if (!isHealthy) return 'fails its health check';
+  return circuit.state === 'closed' ? null : 'failed too often and is left alone for a moment';
+}
+
+function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
 
 /** An engine's address without what may be secret in it. */
 function labelOf(url: string): string {

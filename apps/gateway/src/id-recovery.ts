@@ -51,6 +51,11 @@ export class IdRecovery implements OnApplicationBootstrap, OnApplicationShutdown
     return turns.map((turn, i): EndedTurn => ({ ...turn, answer: withResult(turn.answer, found[i]!, sampledIds) }));
   }
 
+  /** Text of each id, `null` where it is a piece of a character; `null` for all without a vocabulary. */
+  texts(ids: readonly number[]): Promise<readonly (string | null)[] | null> {
+    return this.thread?.texts(ids) ?? Promise.resolve(null);
+  }
+
   /** It was there at the gateway's start, and ended. The answers until it is there again are untrainable. */
   private startAgain(): void {
     const { POLICY_DIALECT, POLICY_TOKENIZER_DIR: dir } = this.config;

@@ -6,7 +6,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { HindcastError } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
-import { keysInForce, parseKeyFile, type ApiKey, type Limits } from './core/api-keys';
+import { keysInForce, parseKeyFile, type ApiKey, type Limits, type NamedKey } from './core/api-keys';
 
 /** How long a change may go unnoticed where the folder cannot be watched, as through a link into another one. */
 const POLL_MS = 2_000;
@@ -23,6 +23,7 @@ export class KeyRing implements OnApplicationBootstrap, OnModuleDestroy {
   /** Without keys and without a file: one caller, who is not asked for a key. */
   readonly isOpen: boolean;
   private readonly file: string | undefined;
+  private readonly environment: readonly NamedKey[];
   private readonly defaults: Limits;
   private keys: readonly { readonly key: ApiKey; readonly digest: Buffer }[] = [];
   /** What was found last: the hash of the text, or why it could not be read. */
@@ -34,12 +35,13 @@ export class KeyRing implements OnApplicationBootstrap, OnModuleDestroy {
   private reading: Promise<void> | null = null;
 
   constructor(
-    @Inject(CONFIG) private readonly config: GatewayConfig,
+    @Inject(CONFIG) config: GatewayConfig,
     private readonly log: Log,
     metrics: Metrics,
   ) {
     this.file = config.API_KEYS_FILE;
-    this.isOpen = config.API_KEYS.length === 0 && this.file === undefined;
+    this.environment = [...config.API_KEYS, ...config.ADMIN_API_KEYS];
+    this.isOpen = this.environment.length === 0 && this.file === undefined;
     this.defaults = {
       requestsPerMinute: config.KEY_REQUESTS_PER_MINUTE ?? null,
       tokensPerMinute: config.KEY_TOKENS_PER_MINUTE ?? null,
@@ -47,7 +49,7 @@ export class KeyRing implements OnApplicationBootstrap, OnModuleDestroy {
     try {
       this.use(this.file === undefined ? null : readFileSync(this.file, 'utf8'));
     } catch (error) {
-      const variable = this.file === undefined ? 'API_KEYS' : 'API_KEYS_FILE';
+      const variable = this.file === undefined ? 'API_KEYS, ADMIN_API_KEYS' : 'API_KEYS_FILE';
       throw new HindcastError('config-invalid', `gateway cannot start: ${variable}: ${problemOf(error)}`);
     }
     metrics.gauge('api_keys_file_broken', 'The keys file is broken or gone, older keys are in force', [], (gauge) =>
@@ -90,7 +92,7 @@ export class KeyRing implements OnApplicationBootstrap, OnModuleDestroy {
   private use(text: string | null): void {
     if (text !== null) this.seen = sha256(text).toString('hex');
     const file = text === null ? [] : parseKeyFile(text, this.defaults);
-    const keys = keysInForce(this.config.API_KEYS, file, this.defaults);
+    const keys = keysInForce(this.environment, file, this.defaults);
     this.keys = keys.map((key) => ({ key, digest: Buffer.from(key.sha256, 'hex') }));
   }
 

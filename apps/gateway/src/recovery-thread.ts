@@ -8,17 +8,18 @@ import type { RecoveredAnswer, RecoveryQuestion } from './recovery';
 const MOST_WAITING = 64;
 const ENDED = refusal('no-token-ids', 'the recovery thread ended');
 
+type Texts = readonly (string | null)[];
+type Result = RecoveredAnswer | Texts | Refusal;
+
 type Message =
-  | { readonly ready: number }
-  | { readonly broken: string }
-  | { readonly number: number; readonly result: RecoveredAnswer | Refusal };
+  { readonly ready: number } | { readonly broken: string } | { readonly number: number; readonly result: Result };
 
 /**
  * Recovers ids in a thread of its own: encoding a prompt of 200 kB takes up to a second, loading a vocabulary of 150,000 tokens
  * some, and no stream may stand still for it. Such a vocabulary with its encoder takes about 70 MB of heap, 240 MB while it loads.
  */
 export class RecoveryThread {
-  private readonly waiting = new Map<number, (result: RecoveredAnswer | Refusal) => void>();
+  private readonly waiting = new Map<number, (result: Result) => void>();
   private asked = 0;
   private hasEnded = false;
 
@@ -55,13 +56,25 @@ export class RecoveryThread {
 
   /** Never rejects. */
   ask(question: RecoveryQuestion): Promise<RecoveredAnswer | Refusal> {
+    return this.send({ question }) as Promise<RecoveredAnswer | Refusal>;
+  }
+
+  /** Text of each id, see `textOfBytes`; `null` for all where the thread cannot say. Never rejects. */
+  async texts(ids: readonly number[]): Promise<Texts | null> {
+    const result = await this.send({ ids });
+    return Array.isArray(result) ? (result as Texts) : null;
+  }
+
+  private send(
+    message: { readonly question: RecoveryQuestion } | { readonly ids: readonly number[] },
+  ): Promise<Result> {
     if (this.hasEnded) return Promise.resolve(ENDED);
     if (this.waiting.size >= MOST_WAITING)
       return Promise.resolve(refusal('no-token-ids', `${MOST_WAITING} answers wait for their ids already`));
     const number = ++this.asked;
     return new Promise((resolve) => {
       this.waiting.set(number, resolve);
-      this.worker.postMessage({ number, question });
+      this.worker.postMessage({ number, ...message });
     });
   }
 
@@ -76,7 +89,7 @@ export class RecoveryThread {
     onEnd(failure);
   }
 
-  private settle(number: number, result: RecoveredAnswer | Refusal): void {
+  private settle(number: number, result: Result): void {
     this.waiting.get(number)?.(result);
     this.waiting.delete(number);
   }

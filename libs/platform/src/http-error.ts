@@ -20,8 +20,10 @@ const statusOfCode: Partial<Record<ErrorCode, number>> = {
   'model-not-found': 404,
   'not-found': 404,
   'turn-not-found': 404,
+  'dead-letter-not-found': 404,
   'not-supported': 501,
   unauthorized: 401,
+  forbidden: 403,
   'rate-limited': 429,
   'engine-unreachable': 502,
   'engine-timeout': 504,
@@ -73,7 +75,8 @@ export function openAiError(
 
 function codeOfStatus(status: number, message: string): ErrorCode {
   if (status === 400 && /JSON/i.test(message)) return 'invalid-json';
-  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
   if (status === 404) return 'not-found';
   if (status === 413) return 'body-too-large';
   if (status === 429) return 'rate-limited';

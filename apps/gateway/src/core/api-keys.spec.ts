@@ -2,6 +2,7 @@ import {
   bearerToken,
   isLoopback,
   keysInForce,
+  parseAdminKey,
   parseApiKey,
   parseKeyFile,
   shownKeys,
@@ -20,6 +21,7 @@ describe('API keys of the environment', () => {
       tenant: 'ann',
       sha256: hash('a'),
       expiresAt: null,
+      isAdmin: false,
     });
   });
   it.each([
@@ -42,18 +44,26 @@ describe('the keys file', () => {
       parse(
         { name: 'ann', sha256: hash('A') },
         { name: 'ci', sha256: hash('b'), tenant: 'ann', requestsPerMinute: 5, tokensPerMinute: null },
-        { name: 'guest', sha256: hash('c'), expiresAt: '2027-01-31T01:00:00+01:00' },
+        { name: 'guest', sha256: hash('c'), admin: true, expiresAt: '2027-01-31T01:00:00+01:00' },
       ),
     ).toEqual([
-      { name: 'ann', tenant: 'ann', sha256: hash('a'), expiresAt: null, limits: defaults },
+      { name: 'ann', tenant: 'ann', sha256: hash('a'), expiresAt: null, limits: defaults, isAdmin: false },
       {
         name: 'ci',
         tenant: 'ann',
         sha256: hash('b'),
         expiresAt: null,
         limits: { requestsPerMinute: 5, tokensPerMinute: null },
+        isAdmin: false,
       },
-      { name: 'guest', tenant: 'guest', sha256: hash('c'), expiresAt: Date.UTC(2027, 0, 31), limits: defaults },
+      {
+        name: 'guest',
+        tenant: 'guest',
+        sha256: hash('c'),
+        expiresAt: Date.UTC(2027, 0, 31),
+        limits: defaults,
+        isAdmin: true,
+      },
     ]);
   });
   it('may be without keys', () => expect(parse()).toEqual([]));
@@ -111,6 +121,11 @@ describe('the keys file', () => {
       text: JSON.stringify({ keys: [{ ...good, expiresAt: '2027-01-31T00:00:00' }] }),
       problem: /^keys.0.expiresAt/,
     },
+    {
+      why: 'no word whether it is an administrator’s',
+      text: JSON.stringify({ keys: [{ ...good, admin: secret }] }),
+      problem: 'keys.0.admin: true or false is needed',
+    },
     { why: 'no time', text: JSON.stringify({ keys: [{ ...good, expiresAt: secret }] }), problem: /^keys.0.expiresAt/ },
   ])('$why: refused with the problem named and nothing quoted', ({ text, problem }) => {
     const parsed = (): unknown => parseKeyFile(text, none);
@@ -127,6 +142,7 @@ describe('keys in force', () => {
     sha256: hash(digit),
     expiresAt: null,
     limits: none,
+    isAdmin: false,
     ...more,
   });
   const ann = parseApiKey(`ann:${hash('a')}`);
@@ -149,6 +165,20 @@ describe('keys in force', () => {
   it('a key that stands in both sources is one, with what the file says', () => {
     expect(keysInForce([ann], [fromFile('ann', 'a', { expiresAt: 5 })], none)).toEqual([
       fromFile('ann', 'a', { expiresAt: 5 }),
+    ]);
+  });
+
+  it('a key is an administrator’s when either source says so; another one of its name is not', () => {
+    const keys = keysInForce(
+      [ann, parseAdminKey(`ann:${hash('a')}`), parseApiKey(`bob:${hash('b')}`), parseAdminKey(`bob:${hash('c')}`)],
+      [fromFile('eve', 'd', { isAdmin: true })],
+      none,
+    );
+    expect(keys.map((key) => [key.sha256[0], key.isAdmin])).toEqual([
+      ['a', true],
+      ['b', false],
+      ['c', true],
+      ['d', true],
     ]);
   });
 

@@ -12,6 +12,8 @@ export interface Caller {
   readonly name: string;
   readonly tenant: string;
   readonly limits: Limits;
+  /** Sees every tenant and may change what serves. */
+  readonly isAdmin: boolean;
 }
 
 /** An API key as it is configured. Only its hash is known. */
@@ -29,11 +31,16 @@ const NAME = /^[^:\s]{1,128}$/;
 const HASH = /^[0-9a-fA-F]{64}$/;
 
 /** `name:sha256hex`; the name is the tenant. @throws RangeError for anything else, without what was given. */
-export function parseApiKey(entry: string): NamedKey {
+export const parseApiKey = (entry: string): NamedKey => parseNamedKey(entry, false);
+
+/** {@link parseApiKey} of an administrator's key. */
+export const parseAdminKey = (entry: string): NamedKey => parseNamedKey(entry, true);
+
+function parseNamedKey(entry: string, isAdmin: boolean): NamedKey {
   const [name, hash, ...rest] = entry.split(':');
   if (!NAME.test(name!) || !HASH.test(hash ?? '') || rest.length > 0)
     throw new RangeError('an API key is given as name:sha256hex');
-  return { name: name!, tenant: name!, sha256: hash!.toLowerCase(), expiresAt: null };
+  return { name: name!, tenant: name!, sha256: hash!.toLowerCase(), expiresAt: null, isAdmin };
 }
 
 const limit = z.int('a whole number is needed').positive('a number above 0 is needed').nullable().optional();
@@ -47,6 +54,7 @@ const KeyFile = z.strictObject({
       tenant: name.optional(),
       requestsPerMinute: limit,
       tokensPerMinute: limit,
+      admin: z.boolean('true or false is needed').default(false),
       expiresAt: z.iso.datetime({ offset: true, error: 'an ISO 8601 time with a time zone is needed' }).optional(),
     }),
     'a list of keys is needed',
@@ -72,6 +80,7 @@ export function parseKeyFile(text: string, defaults: Limits): readonly ApiKey[] 
     name: key.name,
     tenant: key.tenant ?? key.name,
     sha256: key.sha256.toLowerCase(),
+    isAdmin: key.admin,
     expiresAt: key.expiresAt === undefined ? null : Date.parse(key.expiresAt),
     limits: {
       requestsPerMinute: key.requestsPerMinute === undefined ? defaults.requestsPerMinute : key.requestsPerMinute,
@@ -88,7 +97,8 @@ function described({ code, path, message }: z.core.$ZodIssue): string {
 
 /**
  * All keys that are in force. Keys of one name have one tenant and one set of limits; those of a name that stands in both
- * sources are the file's.
+ * sources are the file's. One of a name's keys may be an administrator's and another not; one key that stands there twice is an
+ * administrator's when either says so.
  *
  * @throws RangeError when keys contradict each other
  */
@@ -110,7 +120,7 @@ export function keysInForce(
     if (!areEqual(sameName.limits, key.limits))
       throw new RangeError(`${where}another key of this name has other limits`);
     byName.set(key.name, key);
-    byHash.set(key.sha256, key);
+    byHash.set(key.sha256, { ...key, isAdmin: key.isAdmin || sameHash.isAdmin });
   }
   return [...byHash.values()];
 }
