@@ -60,7 +60,9 @@ export function Chart({
   const name = (place: number): string => `${placeNoun} ${placeText(place)}`.trim();
   const at = cursor !== null && cursor < places.length ? cursor : places.length - 1;
   const toggle = (label: string): void =>
-    setHiddenLabels((before) => (before.includes(label) ? before.filter((each) => each !== label) : [...before, label]));
+    setHiddenLabels((before) =>
+      before.includes(label) ? before.filter((each) => each !== label) : [...before, label],
+    );
 
   return (
     <figure className="chart" aria-labelledby={`${id}-title`} aria-describedby={`${id}-words`}>
@@ -134,7 +136,8 @@ function drawing(
     // The highest edge is drawn first, so that the lower ones cover it.
     return { lines: styled('bar').reverse(), values: tops.reverse(), hidden: [...hidden].reverse() };
   }
-  if (kind === 'points' || smoothing === 0) return { lines: styled(kind === 'points' ? 'points' : 'line'), values, hidden };
+  if (kind === 'points' || smoothing === 0)
+    return { lines: styled(kind === 'points' ? 'points' : 'line'), values, hidden };
   return {
     lines: [...styled('faint'), ...styled('line')],
     values: [...values, ...values.map((line) => smoothed(line, smoothing))],

@@ -43,8 +43,17 @@ export function Legend({ place, kind, entries, onToggle }: LegendProps) {
 
 function Sample({ kind, style }: { readonly kind: LegendProps['kind']; readonly style: number }) {
   return (
-    <svg width="22" height="10" viewBox="0 0 22 10" aria-hidden="true" className="chart-sample" data-line={(style % 5) + 1}>
-      {kind === 'lines' && <line x1="0" x2="22" y1="5" y2="5" strokeDasharray={DASHES[style % DASHES.length]!.join(' ')} />}
+    <svg
+      width="22"
+      height="10"
+      viewBox="0 0 22 10"
+      aria-hidden="true"
+      className="chart-sample"
+      data-line={(style % 5) + 1}
+    >
+      {kind === 'lines' && (
+        <line x1="0" x2="22" y1="5" y2="5" strokeDasharray={DASHES[style % DASHES.length]!.join(' ')} />
+      )}
       {kind === 'stack' && <rect x="5" y="0" width="12" height="10" />}
       {kind === 'points' && <circle cx="11" cy="5" r="4" />}
     </svg>

@@ -79,7 +79,14 @@ const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 
 function seriesOptions({ label, kind, style }: PlotLine, colours: ChartColours): uPlot.Series {
   const stroke = colours.lines[style % colours.lines.length]!;
   if (kind === 'bar')
-    return { label, stroke, fill: stroke, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.7, 40] }) };
+    return {
+      label,
+      stroke,
+      fill: stroke,
+      width: 0,
+      points: { show: false },
+      paths: uPlot.paths.bars!({ size: [0.7, 40] }),
+    };
   if (kind === 'points')
     return { label, stroke, width: 0, paths: () => null, points: { show: true, size: 7, fill: stroke } };
   if (kind === 'faint') return { label, stroke, width: 1, alpha: 0.35, spanGaps: false, points: { show: false } };

@@ -1,0 +1,92 @@
+import { counted, percent } from '../../core/number';
+import { numberText } from '../../core/number-text';
+import { FEW_TURNS, type TimelineEntry } from '../../core/version-timeline';
+import { Badge } from '../../parts/badge';
+import { Button } from '../../parts/button';
+import { Table, type Column } from '../../parts/table';
+import { Time } from '../../parts/time';
+import { Link } from '../../router/link';
+import { StateBadge } from './state-badge';
+
+export interface VersionTableProps {
+  readonly timeline: readonly TimelineEntry[];
+  readonly onRollBack: (entry: TimelineEntry) => void;
+}
+
+export function VersionTable({ timeline, onRollBack }: VersionTableProps) {
+  const columns: Column<TimelineEntry>[] = [
+    { key: 'version', title: 'Version', isHeading: true, cell: ({ row }) => <b className="number">{row.version}</b> },
+    { key: 'state', title: 'State', cell: (entry) => <State entry={entry} /> },
+    { key: 'at', title: 'Made', cell: ({ row }) => <Time at={row.at} /> },
+    { key: 'parent', title: 'From', isNumber: true, cell: ({ row }) => row.parent ?? '–' },
+    {
+      key: 'trained',
+      title: 'Trained on',
+      isNumber: true,
+      cell: ({ row }) => (row.version === 0 ? '–' : counted(row.trainedTurns, 'turn')),
+    },
+    {
+      key: 'drift',
+      title: 'Drift, nats',
+      isNumber: true,
+      cell: ({ row }) => numberText(row.driftNats),
+    },
+    {
+      key: 'served',
+      title: 'Answered',
+      isNumber: true,
+      cell: ({ row }) =>
+        row.served.turns === 0 ? (
+          '0 turns'
+        ) : (
+          <Link to={`/ui/turns?version=${row.version}`}>{counted(row.served.turns, 'turn')}</Link>
+        ),
+    },
+    { key: 'score', title: 'Mean eval score', isNumber: true, cell: ({ row }) => <Score served={row.served} /> },
+    { key: 'hints', title: 'Hint rate', isNumber: true, cell: ({ row }) => percent(row.served.hintRate, 0) },
+    {
+      key: 'actions',
+      title: 'Way back',
+      cell: (entry) =>
+        entry.canRollBackTo ? (
+          <Button onClick={() => onRollBack(entry)} aria-label={`Roll back to ${nameOf(entry)}`}>
+            Roll back…
+          </Button>
+        ) : (
+          ''
+        ),
+    },
+  ];
+  return (
+    <Table caption="Versions" columns={columns} rows={timeline} rowKey={({ row }) => row.version} narrow="cards" />
+  );
+}
+
+export const nameOf = ({ row }: TimelineEntry): string =>
+  row.version === 0 ? 'the base model' : `version ${row.version}`;
+
+function State({ entry: { row, role, share } }: { readonly entry: TimelineEntry }) {
+  return (
+    <div className="version-state">
+      {role === 'serving' && (
+        <Badge tone="accent">serves{share !== null && share < 1 ? ` ${percent(share, 0)}` : ''}</Badge>
+      )}
+      {role === 'on-trial' && <Badge tone="accent">on trial, {percent(share, 0)}</Badge>}
+      <StateBadge state={row.state} />
+      {row.reason !== null && <div className="version-reason">{row.reason}</div>}
+    </div>
+  );
+}
+
+function Score({ served: { judged, meanEvalScore } }: { readonly served: TimelineEntry['row']['served'] }) {
+  if (meanEvalScore === null) return <span className="muted">none judged</span>;
+  return (
+    <>
+      {numberText(meanEvalScore, 3)}{' '}
+      <span className="muted" title={judged < FEW_TURNS ? 'Few turns: the mean says little' : undefined}>
+        n = {judged}
+        {judged < FEW_TURNS && ' (few)'}
+      </span>
+    </>
+  );
+}
