@@ -1,4 +1,4 @@
-import { CONFIG } from '@hindcast/platform';
+import { CONFIG, setHttpStatus, startHttpCall } from '@hindcast/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Pool } from 'undici';
 import type { JudgeConfig } from './config';
@@ -35,6 +35,7 @@ const failure = { ok: false, retryAfterMs: null, paid: false, refusesFormat: fal
 @Injectable()
 export class JudgeEndpoint implements OnModuleDestroy {
   private readonly pool: Pool;
+  private readonly origin: string;
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
 
@@ -45,6 +46,7 @@ export class JudgeEndpoint implements OnModuleDestroy {
       'content-type': 'application/json',
       ...(config.JUDGE_API_KEY ? { authorization: `Bearer ${config.JUDGE_API_KEY}` } : {}),
     };
+    this.origin = base.origin;
     this.pool = new Pool(base.origin, {
       connections: config.JUDGE_CONCURRENCY,
       keepAliveTimeout: 30_000,
@@ -57,17 +59,23 @@ export class JudgeEndpoint implements OnModuleDestroy {
 
   /** Never throws: what the network does to a request is an answer too. @param body JSON */
   async send(body: Uint8Array, clock: VoteClock): Promise<Answer> {
+    const span = startHttpCall('POST', this.origin);
+    const headers = { ...this.headers, ...span.context };
     try {
       const answer = await exchange(
         this.pool,
-        { method: 'POST', path: this.path, headers: this.headers, body },
+        { method: 'POST', path: this.path, headers, body },
         clock,
         (statusCode) => (statusCode === 200 ? REPLY_LIMIT_BYTES : REFUSAL_LIMIT_BYTES),
       );
+      setHttpStatus(span, answer.statusCode, 400);
       return answer.statusCode === 200 ? read(answer) : refusal(answer);
     } catch (error) {
+      span.fail(error);
       const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
       return { ...failure, why: `no answer: ${code}`, again: true, broken: true };
+    } finally {
+      span.end();
     }
   }
 

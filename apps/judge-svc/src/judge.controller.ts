@@ -1,5 +1,5 @@
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { Bus, Log } from '@hindcast/platform';
+import { Bus, Log, inSpan } from '@hindcast/platform';
 import { Controller, type Type } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
 import { Judge } from './judge';
@@ -19,7 +19,12 @@ export function judgeController(concurrency: number): Type<unknown> {
 
     @EventPattern(contracts.turnPaired.subject, { concurrency })
     async onTurnPaired(@Payload() { turnId, tenant, body: turn }: MessageOf<'turnPaired'>): Promise<void> {
-      const body = await this.judge.judge(turnId!, turn);
+      const attributes = { 'hindcast.turn.id': turnId, 'hindcast.policy.version': turn.policyVersion };
+      const body = await inSpan('judge', { attributes }, async (span) => {
+        const judged = await this.judge.judge(turnId!, turn);
+        span.set({ 'hindcast.eval.score': judged.evalScore, 'hindcast.hinted': judged.hint !== null });
+        return judged;
+      });
       if (body.hint === null) await this.bus.publish('turnUnhinted', { turnId, tenant, body });
       else await this.bus.publish('turnHinted', { turnId, tenant, body });
       const { sessionId, policyVersion, evalScore: score, latencyMs } = body;

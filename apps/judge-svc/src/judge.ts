@@ -1,6 +1,6 @@
 import { guardHits, verify } from '@hindcast/advantage';
 import { DependencyUnavailable, Feedback, type BodyOf, readNewer } from '@hindcast/contracts';
-import { Buckets, CONFIG, Log } from '@hindcast/platform';
+import { Buckets, CONFIG, Log, inSpan, type SpanAttributes } from '@hindcast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import type { KV, KvEntry } from '@nats-io/kv';
 import { randomUUID } from 'node:crypto';
@@ -100,14 +100,18 @@ export class Judge {
   }
 
   private ask(question: Question, votes: number): Promise<Read[]> {
-    return Promise.all(
-      Array.from({ length: votes }, async (): Promise<Read> => {
+    const { kind } = question;
+    const vote = (_: unknown, ordinal: number): Promise<Read> => {
+      const attributes = { 'hindcast.vote.kind': kind, 'hindcast.vote.ordinal': ordinal };
+      return inSpan('vote', { attributes }, async (span) => {
         const reply = await this.client.ask(question);
-        const decision = readDecision(question.kind, reply);
+        const decision = readDecision(kind, reply);
         this.structured.saw(reply, decision);
+        span.set(voted(reply, decision));
         return [reply, decision];
-      }),
-    );
+      });
+    };
+    return Promise.all(Array.from({ length: votes }, vote));
   }
 
   /** What is no feedback will not become one: it counts as none, here as in the dispatcher. */
@@ -129,6 +133,14 @@ export class Judge {
     }
   }
 }
+
+const voted = (reply: Reply, { score }: Decision): SpanAttributes => ({
+  'hindcast.vote.score': score,
+  'hindcast.vote.abstained': reply.failed ?? (score === null ? 'unreadable' : null),
+  'hindcast.vote.calls': reply.calls,
+  'gen_ai.usage.input_tokens': reply.promptTokens,
+  'gen_ai.usage.output_tokens': reply.completionTokens,
+});
 
 function jsonOf(entry: KvEntry): unknown {
   try {

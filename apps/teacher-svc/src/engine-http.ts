@@ -1,5 +1,5 @@
 import { DependencyUnavailable } from '@hindcast/contracts';
-import { CONFIG } from '@hindcast/platform';
+import { CONFIG, setHttpStatus, startHttpCall } from '@hindcast/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Agent } from 'undici';
 import type { TeacherConfig } from './config';
@@ -70,14 +70,20 @@ export class EngineHttp implements OnModuleDestroy {
     const headers: Record<string, string> = {};
     if (body !== null) headers['content-type'] = 'application/json';
     if (apiKey) headers['authorization'] = `Bearer ${apiKey}`;
+    const span = startHttpCall(method, baseUrl);
+    Object.assign(headers, span.context);
     const options = { origin, path: `${root}${path}`, method, headers, body };
     const away = (why: string, cause?: unknown): DependencyUnavailable =>
       new DependencyUnavailable('teacher engine', `${path}: ${why}`, 1_000, { cause });
     let answer: Exchanged;
     try {
       answer = await exchange(this.agent, options, this.config.TEACHER_TIMEOUT_MS);
+      setHttpStatus(span, answer.statusCode, 400);
     } catch (cause) {
+      span.fail(cause);
       throw away('unreachable', cause);
+    } finally {
+      span.end();
     }
     const { statusCode: status } = answer;
     if (status === 500) throw new EngineFault('teacher engine', `${path}: status 500`);

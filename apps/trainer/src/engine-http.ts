@@ -1,4 +1,5 @@
 import { HindcastError } from '@hindcast/contracts';
+import { setHttpStatus, startHttpCall } from '@hindcast/platform';
 import { z } from 'zod';
 
 export interface EngineAddress {
@@ -46,24 +47,30 @@ export class EngineHttp {
     timeoutMs: number,
   ): Promise<{ readonly status: number; readonly text: string }> {
     const { apiKey } = this.address;
+    const span = startHttpCall(method, url);
     try {
       const response = await fetch(url, {
         method,
         headers: {
           ...(body && { 'content-type': 'application/json' }),
           ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+          ...span.context,
         },
         ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(timeoutMs),
       });
+      setHttpStatus(span, response.status, 400);
       const text = await response.text();
       // An engine may quote the key that it refuses, and what it says is logged.
       return { status: response.status, text: apiKey === undefined ? text : text.replaceAll(apiKey, '…') };
     } catch (cause) {
+      span.fail(cause);
       const isTimeout = (cause as { name?: unknown } | null)?.name === 'TimeoutError';
       const code = isTimeout ? 'engine-timeout' : 'engine-unreachable';
       const what = isTimeout ? `gave no answer in ${timeoutMs} ms` : 'cannot be reached';
       throw new HindcastError(code, `${url} ${what}`, { cause });
+    } finally {
+      span.end();
     }
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sample } from '@hindcast/contracts';
-import { Bus, CONFIG, Log, Metrics, Nats, WorkerSlots, type MessageContext } from '@hindcast/platform';
+import { Bus, CONFIG, Log, Metrics, Nats, WorkerSlots, inSpan, type MessageContext } from '@hindcast/platform';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { BatchSource } from './batch-source';
 import { hyperparametersOf, type TrainerConfig } from './config';
@@ -14,6 +14,7 @@ import type { Publication } from './publication';
 import { publishingOf } from './publishing';
 import { Retries } from './retries';
 import { Rollbacks } from './rollbacks';
+import { arrived, inStep } from './step-trace';
 import { Steps } from './steps';
 import { TopKStore } from './top-k-store';
 import { WaitingRoom } from './waiting-room';
@@ -97,7 +98,7 @@ export class Trainer implements OnApplicationShutdown {
       const sample = decodeSample(turnId, tenant, streamSequence, body);
       const unfit = refusalOf(sample, limits);
       if (unfit) return await this.announceRefusal(sample, unfit);
-      const outcome = await this.room.outcomeOf(sample, Date.now());
+      const outcome = await this.room.outcomeOf({ ...sample, trace: arrived(sample) }, Date.now());
       if (outcome.kind === 'refused') await this.announceRefusal(sample, outcome.refusal);
     });
   }
@@ -117,8 +118,8 @@ export class Trainer implements OnApplicationShutdown {
         await batches.change(this.stop.signal);
         continue;
       }
-      const manifest = await steps.take(batch);
-      if (manifest) await publication.publish(manifest);
+      const { manifest, step } = await inStep(batch, () => steps.take(batch));
+      if (manifest) await inSpan('publication', {}, () => publication.publish(manifest), step);
       await retries.untilDone('clean-up', () => this.workshop.store.cleanUp(this.config.KEEP_VERSIONS));
     }
   }

@@ -5,6 +5,7 @@ import {
   type Sample,
   type SampleCase,
   type TopK,
+  type TraceContext,
 } from '@hindcast/contracts';
 import { bucketOf } from './micro-batches';
 
@@ -31,6 +32,8 @@ export interface TrainingSample {
   readonly topKSize?: number | null;
   /** Those, once they were read. */
   readonly topK?: TopK | null;
+  /** Its arrival in the trace of its turn. */
+  readonly trace?: TraceContext | null;
 }
 
 export interface SampleLimits {
