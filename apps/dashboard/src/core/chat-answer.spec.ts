@@ -35,7 +35,9 @@ describe('a streamed answer', () => {
   });
 
   it('keeps what a model thinks apart', () => {
-    expect(read({ choices: [{ delta: { reasoning_content: 'hm' } }] }, { choices: [{ delta: { content: 'x' } }] })).toMatchObject({
+    expect(
+      read({ choices: [{ delta: { reasoning_content: 'hm' } }] }, { choices: [{ delta: { content: 'x' } }] }),
+    ).toMatchObject({
       reasoning: 'hm',
       text: 'x',
     });

@@ -56,7 +56,13 @@ export function judgeTotals(days: readonly JudgeDay[]): JudgeTotals {
     abstained: total(days, (day) => day.abstained),
     tokens,
     cost,
-    costPerTurn: cost === null ? null : ratio(cost, total(priced, (day) => day.turns)),
+    costPerTurn:
+      cost === null
+        ? null
+        : ratio(
+            cost,
+            total(priced, (day) => day.turns),
+          ),
     costPerDay: cost === null ? null : ratio(cost, priced.length),
     tokensPerTurn: ratio(tokens, turns),
   };

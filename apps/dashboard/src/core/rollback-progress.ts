@@ -19,7 +19,10 @@ export function rollbackProgress(
   const name = version === 0 ? 'the base model' : `version ${version}`;
   const because = answer?.message ? `: ${answer.message}` : '.';
   if (answer === null || answer.id !== wish.id)
-    return over('waiting', `The wish for ${name} is written down. Waiting for the trainer, which takes it up between two steps.`);
+    return over(
+      'waiting',
+      `The wish for ${name} is written down. Waiting for the trainer, which takes it up between two steps.`,
+    );
   if (answer.state === 'failed')
     return over('failing', `The trainer could not put ${name} back yet and tries again${because}`);
   if (answer.state === 'refused') return over('refused', `The trainer refused to put ${name} back${because}`);

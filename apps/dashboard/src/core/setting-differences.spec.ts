@@ -24,7 +24,11 @@ const service = (app: string, instance: string, settings: Setting[]): ServiceRep
 describe('settings of an app', () => {
   it('come given before default, by name', () => {
     const [app] = appSettings([
-      service('gateway', 'a', [setting('PORT', '1'), setting('HOST', 'h'), setting('SAMPLING', 'force', { isGiven: true })]),
+      service('gateway', 'a', [
+        setting('PORT', '1'),
+        setting('HOST', 'h'),
+        setting('SAMPLING', 'force', { isGiven: true }),
+      ]),
     ]);
     expect(app!.settings.map(({ name }) => name)).toEqual(['SAMPLING', 'HOST', 'PORT']);
     expect(app!.differing).toEqual([]);
@@ -41,7 +45,10 @@ describe('settings of an app', () => {
   });
 
   it('of another app are no difference', () => {
-    const apps = appSettings([service('trainer', 't', [setting('A', '2')]), service('gateway', 'g', [setting('A', '1')])]);
+    const apps = appSettings([
+      service('trainer', 't', [setting('A', '2')]),
+      service('gateway', 'g', [setting('A', '1')]),
+    ]);
     expect(apps.map(({ app, differing }) => [app, differing])).toEqual([
       ['gateway', []],
       ['trainer', []],

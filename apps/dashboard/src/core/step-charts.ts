@@ -40,23 +40,44 @@ export const STEP_CHARTS: readonly ChartPlan[] = [
     'loss/entropy': 'entropy term',
     'loss/top_k': 'top-K distillation',
   }),
-  plan('reward', 'Reward', null, 'Mean reward over the samples of the batch, from −1 to 1; samples with a teacher alone have 0.', {
-    reward_mean: 'mean',
-  }),
-  plan('advantage-mean', 'Advantage, mean', null, 'What the tokens were raised or lowered by, per signal and together.', {
-    advantage_mean: 'both',
-    advantage_rl_mean: 'reward',
-    advantage_opd_mean: 'teacher',
-  }),
+  plan(
+    'reward',
+    'Reward',
+    null,
+    'Mean reward over the samples of the batch, from −1 to 1; samples with a teacher alone have 0.',
+    {
+      reward_mean: 'mean',
+    },
+  ),
+  plan(
+    'advantage-mean',
+    'Advantage, mean',
+    null,
+    'What the tokens were raised or lowered by, per signal and together.',
+    {
+      advantage_mean: 'both',
+      advantage_rl_mean: 'reward',
+      advantage_opd_mean: 'teacher',
+    },
+  ),
   plan('advantage-std', 'Advantage, spread', null, 'Standard deviation over the tokens, per signal and together.', {
     advantage_std: 'both',
     advantage_rl_std: 'reward',
     advantage_opd_std: 'teacher',
   }),
-  plan('weights', 'Weights of the signals', null, 'w_rl and w_opd as the step used them.', { w_rl: 'w_rl', w_opd: 'w_opd' }),
-  plan('gap', 'Teacher–student gap', 'nats', 'Mean of log π_T − log π_old: how much likelier the hinted model finds the answers.', {
-    teacher_student_gap_mean: 'mean',
+  plan('weights', 'Weights of the signals', null, 'w_rl and w_opd as the step used them.', {
+    w_rl: 'w_rl',
+    w_opd: 'w_opd',
   }),
+  plan(
+    'gap',
+    'Teacher–student gap',
+    'nats',
+    'Mean of log π_T − log π_old: how much likelier the hinted model finds the answers.',
+    {
+      teacher_student_gap_mean: 'mean',
+    },
+  ),
   plan('kl', 'KL divergence', 'nats', 'From the base model, and how far the step itself moved.', {
     kl: 'from the base model',
     approx_kl: 'of the step',
@@ -69,10 +90,16 @@ export const STEP_CHARTS: readonly ChartPlan[] = [
     staleness_mean: 'mean',
     staleness_max: 'highest',
   }),
-  plan('agreement', 'Trainer against engine', 'nats', 'How far the trainer’s log-probs lie from those that the engine gave.', {
-    train_rollout_logprob_abs_diff_mean: 'mean',
-    train_rollout_logprob_abs_diff_max: 'highest',
-  }),
+  plan(
+    'agreement',
+    'Trainer against engine',
+    'nats',
+    'How far the trainer’s log-probs lie from those that the engine gave.',
+    {
+      train_rollout_logprob_abs_diff_mean: 'mean',
+      train_rollout_logprob_abs_diff_max: 'highest',
+    },
+  ),
   plan('length', 'Length of the answers', 'tokens', 'Sampled tokens of each sample.', {
     response_length_mean: 'mean',
     response_length_max: 'highest',

@@ -32,7 +32,8 @@ export const hasNumber = (values: SeriesValues): boolean => values.some((value) 
  * @param weight w in [0, 1); 0 leaves the values as they are.
  */
 export function smoothed(values: SeriesValues, weight: number): (number | null)[] {
-  if (!(weight >= 0 && weight < 1)) throw new RangeError(`the weight of a moving average lies in [0, 1), not ${weight}`);
+  if (!(weight >= 0 && weight < 1))
+    throw new RangeError(`the weight of a moving average lies in [0, 1), not ${weight}`);
   let sum = 0;
   let numbers = 0;
   return values.map((value) => {
