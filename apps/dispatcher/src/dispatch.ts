@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Feedback } from '@hindcast/contracts';
-import { CONFIG, Log, Nats, crashPoint } from '@hindcast/platform';
+import type { Feedback, TraceContext } from '@hindcast/contracts';
+import { CONFIG, Log, Nats, activeSpan, crashPoint, inSpan } from '@hindcast/platform';
 import type { DispatcherConfig } from './config';
 import { needsCapture, type Circumstances, type Decision, type JudgedTurn } from './core/decide';
 import { decisionRows } from './core/decision-rows';
@@ -12,6 +12,7 @@ import { LengthGuard } from './length-guard';
 import { Outbox } from './outbox';
 import { Sessions } from './sessions';
 import { Tally } from './tally';
+import { traceText } from './trace-text';
 import { TurnValues } from './turn-values';
 
 /** Reads what a decision depends on, decides, and stores decision, votes, recording and outbox entry together. */
@@ -34,6 +35,7 @@ export class Dispatch {
    * Decides a judged turn, once.
    *
    * @param outcome of the turn's session, where the turn waited for one
+   * @param trace of the turn, where that is not the caller's
    * @returns the decision, or `null` when the turn was decided before
    * @throws DependencyUnavailable while the database or the broker is away
    */
@@ -42,6 +44,24 @@ export class Dispatch {
     tenant: string,
     judged: JudgedTurn,
     outcome: Circumstances['outcome'] = null,
+    trace?: TraceContext | null,
+  ): Promise<Decision | null> {
+    const attributes = { 'hindcast.turn.id': turnId, 'hindcast.policy.version': judged.policyVersion };
+    // What brought the decision about may belong to another trace, as the outcome of a session does.
+    const links = trace === undefined ? [] : [activeSpan().context];
+    const decide = async (): Promise<Decision | null> => {
+      const decision = await this.decideOnce(turnId, tenant, judged, outcome);
+      activeSpan().set({ 'hindcast.case': decision?.case, 'hindcast.reason': decision?.reason });
+      return decision;
+    };
+    return inSpan('gate', { attributes, links }, decide, trace);
+  }
+
+  private async decideOnce(
+    turnId: string,
+    tenant: string,
+    judged: JudgedTurn,
+    outcome: Circumstances['outcome'],
   ): Promise<Decision | null> {
     for (;;) {
       const recording = await this.recording(turnId, judged, outcome);
@@ -79,7 +99,7 @@ export class Dispatch {
     const body = sample && !isRecorded ? Buffer.from(JSON.stringify(sample)) : null;
     return {
       recordings: isRecorded ? [{ ...recordingTexts(recording), tenant, sessionId: judged.sessionId }] : [],
-      outbox: sample ? [{ turnId, tenant, body }] : [],
+      outbox: sample ? [{ turnId, tenant, body, trace: traceText() }] : [],
     };
   }
 
@@ -87,7 +107,7 @@ export class Dispatch {
     this.tally.decided(gateCase);
     this.log.info('turn.decided', { turnId, case: gateCase, reason, reward });
     if (!sample) return;
-    this.outbox.push({ turnId, tenant, sample });
+    this.outbox.push({ turnId, tenant, sample, trace: activeSpan().context });
     this.lengths.observe({ responseTokens: sample.responseIds.length, reward: sample.reward });
   }
 

@@ -18,6 +18,8 @@ export interface OutboxRow {
   readonly tenant: string;
   /** The sample as JSON; `null` where the turn's recording gives it again. */
   readonly body: Uint8Array | null;
+  /** See `trace-text.ts`. */
+  readonly trace: string | null;
 }
 
 /** What a decision depended on (`core/recording.ts`). */
@@ -38,6 +40,7 @@ export interface HeldRow {
   readonly sessionId: string;
   readonly judged: string;
   readonly expiresAt: Date;
+  readonly trace: string | null;
 }
 
 /** What became of a version; its state as the database spells it. */
@@ -125,15 +128,15 @@ const statementOf = (name: string, condition: string): Statement => ({
       feedback = EXCLUDED.feedback, circumstances = EXCLUDED.circumstances, "decidedAt" = EXCLUDED."decidedAt"
   ),
   entry AS (
-    INSERT INTO outbox ("turnId", tenant, body) SELECT "turnId", tenant, ${slice('body')}
-    FROM json_to_recordset($7::json) AS new("turnId" text, tenant text, "bodyFrom" int, "bodyLength" int)
+    INSERT INTO outbox ("turnId", tenant, body, trace) SELECT "turnId", tenant, ${slice('body')}, trace
+    FROM json_to_recordset($7::json) AS new("turnId" text, tenant text, "bodyFrom" int, "bodyLength" int, trace text)
     WHERE "turnId" IN (SELECT id FROM turn)
   ),
   held AS (
-    INSERT INTO held_turns ("turnId", tenant, "sessionId", judged, "expiresAt")
-    SELECT "turnId", tenant, "sessionId", convert_from(${slice('judged')}, 'UTF8'), "expiresAt"
+    INSERT INTO held_turns ("turnId", tenant, "sessionId", judged, "expiresAt", trace)
+    SELECT "turnId", tenant, "sessionId", convert_from(${slice('judged')}, 'UTF8'), "expiresAt", trace
     FROM json_to_recordset($8::json) AS new("turnId" text, tenant text, "sessionId" text, "judgedFrom" int,
-      "judgedLength" int, "expiresAt" timestamptz)
+      "judgedLength" int, "expiresAt" timestamptz, trace text)
     WHERE "turnId" IN (SELECT id FROM turn)
     ON CONFLICT DO NOTHING
   ),

@@ -76,7 +76,7 @@ function decision(turnId: string): TurnChange {
           state: 'ready',
         },
       ],
-      outbox: [{ turnId, tenant: 'acme', body: Buffer.from('{}') }],
+      outbox: [{ turnId, tenant: 'acme', body: Buffer.from('{}'), trace: null }],
     },
   };
 }

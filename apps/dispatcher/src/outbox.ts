@@ -1,16 +1,19 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { DependencyUnavailable, HindcastError, type Sample } from '@hindcast/contracts';
+import { DependencyUnavailable, HindcastError, type Sample, type TraceContext } from '@hindcast/contracts';
 import { Bus, Log, Metrics } from '@hindcast/platform';
 import { decideRecording, recordingOf, type RecordingTexts } from './core/recording';
 import { Database, type Statement } from './database';
 import { LedgerWriter } from './ledger-writer';
 import { Loop } from './loop';
+import { readTrace } from './trace-text';
 
 /** A sample whose decision is stored. */
 export interface DecidedSample {
   readonly turnId: string;
   readonly tenant: string;
   readonly sample: Sample;
+  /** Of the decision. */
+  readonly trace: TraceContext | null;
 }
 
 /** What was not sent at once is found this often. */
@@ -25,11 +28,12 @@ interface Entry extends Partial<RecordingTexts> {
   readonly turnId: string;
   readonly tenant: string;
   readonly body: Uint8Array | null;
+  readonly trace: string | null;
 }
 
 const UNSENT: Statement = {
   name: 'unsent-samples',
-  text: `SELECT "turnId", outbox.tenant, body, judged, feedback, circumstances, capture
+  text: `SELECT "turnId", outbox.tenant, body, outbox.trace, judged, feedback, circumstances, capture
     FROM outbox LEFT JOIN recordings USING ("turnId")
     WHERE "sentAt" IS NULL AND "createdAt" <= $1 ORDER BY outbox.seq LIMIT $2`,
 };
@@ -71,12 +75,12 @@ export class Outbox implements OnModuleDestroy {
     if (this.inFlight.size < MAX_FLIGHT) void this.send(decided, (made) => this.publishMade(made));
   }
 
-  private publishMade({ turnId, tenant, sample }: DecidedSample): Promise<void> {
-    return this.bus.publishMade('sampleReady', { turnId, tenant, body: sample });
+  private publishMade({ turnId, tenant, sample, trace }: DecidedSample): Promise<void> {
+    return this.bus.publishMade('sampleReady', { turnId, tenant, body: sample, trace });
   }
 
-  private publish({ turnId, tenant, sample }: DecidedSample): Promise<void> {
-    return this.bus.publish('sampleReady', { turnId, tenant, body: sample });
+  private publish({ turnId, tenant, sample, trace }: DecidedSample): Promise<void> {
+    return this.bus.publish('sampleReady', { turnId, tenant, body: sample, trace });
   }
 
   private async sweep(): Promise<void> {
@@ -96,7 +100,8 @@ export class Outbox implements OnModuleDestroy {
     const { turnId, tenant } = entry;
     if (this.inFlight.has(turnId)) return false;
     const sample = sampleOf(entry);
-    if (sample !== null) return this.send({ turnId, tenant, sample }, (again) => this.publish(again));
+    const trace = readTrace(entry.trace);
+    if (sample !== null) return this.send({ turnId, tenant, sample, trace }, (again) => this.publish(again));
     this.log.error('outbox.no-recording', { turnId });
     await this.refuse(turnId, tenant, 'unpublishable:no-recording');
     return true;

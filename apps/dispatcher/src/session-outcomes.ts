@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { DependencyUnavailable } from '@hindcast/contracts';
+import { DependencyUnavailable, type TraceContext } from '@hindcast/contracts';
 import { CONFIG, Log } from '@hindcast/platform';
 import type { DispatcherConfig } from './config';
 import { stepScoreOf, type JudgedTurn } from './core/decide';
@@ -8,6 +8,7 @@ import { Dispatch } from './dispatch';
 import { LedgerWriter } from './ledger-writer';
 import { Loop } from './loop';
 import { Sessions, type HeldTurn, type Outcome, type OutcomeOrder } from './sessions';
+import { readTrace, traceText } from './trace-text';
 
 /** What a crash or another dispatcher left, and what waited for long enough, is found this often. */
 const SWEEP_MS = 2_000;
@@ -16,6 +17,7 @@ interface Held {
   readonly judged: JudgedTurn;
   readonly score: number | null;
   readonly expiresAt: Date;
+  readonly trace: TraceContext | null;
 }
 
 /**
@@ -54,7 +56,7 @@ export class SessionOutcomes implements OnModuleDestroy {
       turnId,
       tenant,
       event: { kind: 'judged', identity: { responseId, sessionId, policyVersion } },
-      rows: { held: [{ turnId, tenant, sessionId, judged: JSON.stringify(judged), expiresAt }] },
+      rows: { held: [{ turnId, tenant, sessionId, judged: JSON.stringify(judged), expiresAt, trace: traceText() }] },
     });
     await this.settle(tenant, sessionId);
     return stored === 'stored';
@@ -101,23 +103,26 @@ export class SessionOutcomes implements OnModuleDestroy {
       const turn = known.get(id);
       // Held after the list was read: the one who holds it settles too.
       if (!turn) return null;
-      return this.dispatch.decide(id, tenant, turn.judged, { reward, rule, steps: found.steps, index });
+      const outcome = { reward, rule, steps: found.steps, index };
+      return this.dispatch.decide(id, tenant, turn.judged, outcome, turn.trace);
     });
     await Promise.all(decisions);
   }
 
   private async expire(tenant: string, held: ReadonlyMap<string, Held>, now: Date): Promise<void> {
     const over = [...held].filter(([, turn]) => turn.expiresAt <= now);
-    await Promise.all(over.map(([turnId, { judged }]) => this.dispatch.decide(turnId, tenant, judged, 'expired')));
+    await Promise.all(
+      over.map(([turnId, { judged, trace }]) => this.dispatch.decide(turnId, tenant, judged, 'expired', trace)),
+    );
   }
 
   private async read(held: readonly HeldTurn[]): Promise<ReadonlyMap<string, Held>> {
     const { FEEDBACK_REWARD: feedbackReward, EVAL_QUORUM: evalQuorum } = this.config;
     const count = { feedbackReward, evalQuorum };
-    const entries = held.map(async ({ turnId, judged: text, expiresAt }) => {
+    const entries = held.map(async ({ turnId, judged: text, expiresAt, trace }) => {
       const judged = JSON.parse(text) as JudgedTurn;
       const score = stepScoreOf(judged, await this.dispatch.feedback(turnId), count);
-      return [turnId, { judged, score, expiresAt }] as const;
+      return [turnId, { judged, score, expiresAt, trace: readTrace(trace) }] as const;
     });
     return new Map(await Promise.all(entries));
   }

@@ -7,6 +7,7 @@ export interface HeldTurn {
   readonly turnId: string;
   readonly judged: string;
   readonly expiresAt: Date;
+  readonly trace: string | null;
 }
 
 /** The environment's word on a session. */
@@ -46,7 +47,8 @@ const WAITING: Statement = {
         'score', d."stepScore") ORDER BY "createdAt", id), '[]')
       FROM turns LEFT JOIN decisions d ON d."turnId" = id
       WHERE tenant = $1 AND "sessionId" = $2 AND "outcomePending") AS turns,
-    (SELECT COALESCE(json_agg(json_build_object('turnId', "turnId", 'judged', judged, 'expiresAt', "expiresAt")), '[]')
+    (SELECT COALESCE(json_agg(json_build_object('turnId', "turnId", 'judged', judged, 'expiresAt', "expiresAt",
+        'trace', trace)), '[]')
       FROM held_turns WHERE tenant = $1 AND "sessionId" = $2) AS held`,
 };
 /** Sessions that may have something to decide: their outcome is there, or a turn of theirs waited for long enough. */
