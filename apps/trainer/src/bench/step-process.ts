@@ -8,7 +8,7 @@ import { PolicyModel } from '../core/policy-model';
 import { INITIAL_PROGRESS } from '../core/progress';
 import { trainStep, type TrainingState } from '../core/train-step';
 import { matmulTime } from './matmul-rate';
-import { peakBytes } from './peak-memory';
+import { peakBytes } from '@hindcast/language-model/peak-memory';
 import { productsOf, sizeOf, type Size, type SizeName } from './sizes';
 import { ADAPTER_ALPHA, adapterRecipes, baseRecipes, samplesOf, tensorsOf } from './workload';
 

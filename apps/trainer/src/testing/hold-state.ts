@@ -1,7 +1,7 @@
 // Run in a process of its own: does one thing with the versions of a folder under full tuning, and says how much memory that took, in
 // bytes, as JSON. `node hold-state.ts MODEL_DIR POLICY_DIR begin|go-on`
 import { readModelConfig } from '@hindcast/language-model';
-import { peakBytes } from '../bench/peak-memory';
+import { peakBytes } from '@hindcast/language-model/peak-memory';
 import { VersionStore } from '../version-store';
 import { newManifest } from './fixtures';
 

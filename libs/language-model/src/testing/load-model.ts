@@ -1,5 +1,5 @@
 // Run in a process of its own: reads a model's weights and says how much memory that took, in bytes, as JSON.
-import { peakBytes } from './peak-memory';
+import { peakBytes } from '../peak-memory';
 import { readModelConfig } from '../config';
 import { readModelWeights } from '../model-weights';
 
