@@ -11,8 +11,6 @@ import { TokenTexts } from './token-texts';
 import { TurnOwners } from './turn-owners';
 import { valid } from './valid';
 
-const LONGEST_ID = 200;
-
 interface ShownTurn {
   readonly detail: TurnDetail;
   /** Text of each sampled token; `null`: it has none of its own, or nobody could say. */
@@ -39,8 +37,8 @@ export class TurnsController {
 
   @Get(':id')
   async turn(@Param('id') id: string): Promise<ShownTurn> {
-    const answer = await this.bus.request('turnDetail', { tenant: null, id: knownLength(id) });
-    if (!answer.found) throw turnNotFound();
+    const answer = await this.bus.request('turnDetail', { tenant: null, id });
+    if (!answer.found) throw new HindcastError('turn-not-found', 'there is no such turn');
     const { detail } = answer;
     const [texts, trainer] = await Promise.all([
       detail.tokens && this.tokenTexts.of(decodeIds(detail.tokens.ids)),
@@ -53,7 +51,7 @@ export class TurnsController {
   @HttpCode(200)
   async give(@Param('id') id: string, @Body() body: unknown): Promise<FeedbackReply> {
     const said = typeof body === 'object' && body !== null ? body : {};
-    const checked = checkFeedback({ ...said, turn_id: knownLength(id), response_id: undefined });
+    const checked = checkFeedback({ ...said, turn_id: id, response_id: undefined });
     if (!checked.ok) throw new BadRequestException(openAiError(400, 'invalid-request', checked.message, checked.param));
     return this.feedback.give(await this.owners.tenantOf(id), checked.request);
   }
@@ -63,10 +61,3 @@ export class TurnsController {
     return this.policy.trainerSettings().catch(() => null);
   }
 }
-
-function knownLength(id: string): string {
-  if (id.length === 0 || id.length > LONGEST_ID) throw turnNotFound();
-  return id;
-}
-
-const turnNotFound = (): HindcastError => new HindcastError('turn-not-found', 'there is no such turn');

@@ -103,9 +103,8 @@ export function letterOf(path: unknown): { sequence: number; at: number } | null
 
 export const rollbackBody = (body: unknown): Read<{ version: number; reason: string | null }> =>
   mapped(read(Rollback, body), ({ version, reason }) => ({ version, reason: reason ?? null }));
-/** No body at all is an empty one. */
-export const replayBody = (body: unknown): Read<{ force: boolean }> => read(Replay, body ?? {});
-export const discardBody = (body: unknown): Read<object> => read(Discard, body ?? {});
+export const replayBody = (body: unknown): Read<{ force: boolean }> => read(Replay, body);
+export const discardBody = (body: unknown): Read<object> => read(Discard, body);
 
 function read<S extends z.ZodType>(schema: S, raw: unknown): Read<z.infer<S>> {
   const parsed = schema.safeParse(raw);

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
+import { FakeEngine } from '../testing/fake-engine';
+import { FakeLedger, overviewAnswer } from '../testing/fake-ledger';
+import { BusReader, eventually, startTestGateway, type RunningGateway } from '../testing/gateway-harness';
+
+let nats: NatsServer;
+let engine: FakeEngine;
+let bus: BusReader;
+let ledger: FakeLedger;
+let gateway: RunningGateway;
+const readers: Reader[] = [];
+
+/** Reads the feed as it comes, or takes nothing of it until told to. */
+class Reader {
+  text = '';
+  hasEnded = false;
+  private constructor(readonly response: IncomingMessage) {
+    response.on('end', () => (this.hasEnded = true));
+    response.on('error', () => undefined);
+  }
+
+  static async open(to: RunningGateway, isPaused = false): Promise<Reader> {
+    const asked = request(`${to.url}/admin/v1/events`).end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const reader = new Reader(response);
+    readers.push(reader);
+    if (!isPaused) reader.read();
+    return reader;
+  }
+
+  read(): void {
+    this.response.on('data', (piece: Buffer) => (this.text += piece.toString()));
+  }
+
+  events(name: string): unknown[] {
+    return this.text
+      .split('\n\n')
+      .filter((block) => block.startsWith(`event: ${name}\ndata: `))
+      .map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)) as unknown);
+  }
+
+  async event(name: string, nth = 1): Promise<unknown> {
+    return eventually(() => Promise.resolve(this.events(name)[nth - 1] ?? null));
+  }
+
+  leave(): void {
+    this.response.destroy();
+  }
+}
+
+beforeAll(async () => {
+  nats = await startNatsServer();
+  engine = await FakeEngine.start();
+  bus = await BusReader.connect(nats.url);
+  ledger = await FakeLedger.start(bus.raw);
+  gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+  await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+});
+afterAll(async () => {
+  await gateway.stop();
+  ledger.stop();
+  await bus.close();
+  await engine.stop();
+  await nats.stop();
+});
+beforeEach(() => {
+  ledger.answers = { overview: () => overviewAnswer() };
+});
+afterEach(async () => {
+  for (const reader of readers.splice(0)) reader.leave();
+  await quiet();
+});
+
+const looks = (): number => ledger.questions('overview').length;
+/** Waits until nobody has looked for longer than a look takes to follow another. */
+async function quiet(): Promise<void> {
+  for (let seen = -1; seen !== looks();) {
+    seen = looks();
+    await sleep(1_500);
+  }
+}
+
+it('nobody listens: nothing is asked', async () => {
+  const before = looks();
+  await sleep(1_500);
+  expect(looks()).toBe(before);
+});
+
+it('tells everything at once, and what changed then, to two with one look', async () => {
+  const first = await Reader.open(gateway);
+  expect(first.response.headers).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(await first.event('overview')).toMatchObject({ ledger: overviewAnswer(), broker: { ok: true } });
+  const before = looks();
+  const second = await Reader.open(gateway);
+  expect(await second.event('overview')).toEqual(first.events('overview').at(-1));
+  expect(looks()).toBe(before);
+  expect([...first.events('turns'), ...first.events('steps')]).toEqual([]);
+
+  ledger.answers.overview = () => overviewAnswer({ turnsRevision: '2' });
+  const told = await Promise.all([first, second].map((reader) => reader.event('turns')));
+  expect(told).toEqual([{ revision: '2' }, { revision: '2' }]);
+  const { status } = overviewAnswer();
+  ledger.answers.overview = () =>
+    overviewAnswer({ turnsRevision: '2', status: { ...status, steps: 1, policyVersion: 1 } });
+  expect(await Promise.all([first, second].map((reader) => reader.event('steps')))).toEqual([
+    { version: 0 },
+    { version: 0 },
+  ]);
+  await bus.setPolicy('current', { version: 1, adapter: 'hindcast-v000001', engines: [engine.url], at: 5 });
+  expect(await first.event('steps', 2)).toEqual({ version: 1 });
+  expect(first.events('turns')).toHaveLength(1);
+});
+
+it('a ledger that comes back is told, and no list changed by that', async () => {
+  const reader = await Reader.open(gateway);
+  await reader.event('overview');
+  ledger.answers.overview = undefined;
+  await eventually(async () => (reader.events('overview').at(-1) as { ledger: unknown }).ledger === null);
+  ledger.answers.overview = () => overviewAnswer();
+  await eventually(async () => (reader.events('overview').at(-1) as { ledger: unknown }).ledger !== null);
+  expect([...reader.events('turns'), ...reader.events('steps')]).toEqual([]);
+});
+
+it('one who takes nothing holds nobody up, and hears the latest in the end', async () => {
+  let revision = 0;
+  // Far more than a connection buffers.
+  const pending = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`consumer-${i}`, i]));
+  ledger.answers.overview = () => overviewAnswer({ pending, turnsRevision: String(++revision) });
+  const slow = await Reader.open(gateway, true);
+  const quick = await Reader.open(gateway);
+  const enough = 8;
+  await quick.event('turns', enough);
+  slow.read();
+  ledger.answers.overview = () => overviewAnswer({ turnsRevision: 'last' });
+  await eventually(async () =>
+    slow.events('turns').some((event) => (event as { revision: string }).revision === 'last'),
+  );
+  expect(slow.events('overview').length).toBeLessThan(quick.events('overview').length);
+}, 60_000);
+
+it('ends at shutdown, at once', async () => {
+  const leaving = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+  const reader = await Reader.open(leaving);
+  await reader.event('overview');
+  await leaving.stop();
+  expect(reader.hasEnded).toBe(true);
+  expect(reader.text.endsWith('\n\n')).toBe(true);
+});
+
+it('HEAD says what would come', async () => {
+  const response = await fetch(`${gateway.url}/admin/v1/events`, { method: 'HEAD' });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+});
