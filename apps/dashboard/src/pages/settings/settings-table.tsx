@@ -1,0 +1,55 @@
+import type { ServiceReport } from '@hindcast/contracts';
+import { settingText, type SettingRow } from '../../core/setting-differences';
+import { Badge } from '../../parts/badge';
+import { Table } from '../../parts/table';
+
+export interface SettingsTableProps {
+  readonly app: string;
+  readonly replicas: readonly ServiceReport[];
+  readonly rows: readonly SettingRow[];
+}
+
+/** Given before defaults; where replicas differ, the value of each. */
+export function SettingsTable({ app, replicas, rows }: SettingsTableProps) {
+  return (
+    <Table
+      caption={`Settings of ${app}`}
+      className="settings-table"
+      columns={[
+        { key: 'name', title: 'Name', isHeading: true, cell: ({ name }: SettingRow) => <code>{name}</code> },
+        {
+          key: 'origin',
+          title: 'Origin',
+          cell: ({ isGiven }) =>
+            isGiven ? <Badge tone="accent">given</Badge> : <span className="muted">default</span>,
+        },
+        { key: 'value', title: 'Value', isWide: true, cell: (row) => <Value row={row} replicas={replicas} /> },
+      ]}
+      rows={rows}
+      rowKey={({ name }) => name}
+    />
+  );
+}
+
+function Value({ row, replicas }: { readonly row: SettingRow; readonly replicas: readonly ServiceReport[] }) {
+  if (!row.differs) return <One setting={row.values[0] ?? null} />;
+  return (
+    <>
+      <Badge tone="warn">differs</Badge>
+      <ul className="setting-values">
+        {row.values.map((setting, at) => (
+          <li key={replicas[at]!.instance}>
+            <span className="muted">{replicas[at]!.instance}:</span> <One setting={setting} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function One({ setting }: { readonly setting: SettingRow['values'][number] }) {
+  const text = settingText(setting);
+  const isValue =
+    setting !== null && !setting.isSecret && setting.isSet && setting.value !== null && setting.value !== '';
+  return isValue ? <code className="setting-value">{text}</code> : <i className="muted">{text}</i>;
+}
