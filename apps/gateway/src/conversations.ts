@@ -36,12 +36,12 @@ export class Conversations {
     trace: TraceContext | null,
   ): Promise<void> {
     const last = identities.at(-1)!;
-    if (sessionId !== null) this.remember(entryOf(sessionId, 'asked', last.conversation));
     const memory = {
       wasAsked: (conversation: string) => this.memory.has(entryOf(sessionId, 'asked', conversation)),
       wasGiven: (context: string, hash: string) => this.memory.has(entryOf(sessionId, context, hash)),
     };
     const found = continuationsOf(request, identities, sessionId !== null, memory, sha256);
+    if (sessionId !== null) this.remember(entryOf(sessionId, 'asked', last.conversation));
     if (found.length === 0) return;
     const continuations = found.map((continuation) => ({
       ...continuation,

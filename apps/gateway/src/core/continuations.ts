@@ -4,7 +4,7 @@ import type { Continuation } from './operation';
 import type { ChatRequest } from './request-check';
 import { exchangeHash, type PrefixIdentity } from './request-identity';
 
-/** What a gateway remembers of the requests that it answered. */
+/** What a gateway remembers of the requests that came before this one. */
 export interface Memory {
   /** A request with this conversation came in this session. */
   wasAsked(conversation: string): boolean;
@@ -17,7 +17,8 @@ export interface Memory {
  *
  * @param identities of every prefix of the request
  * @param hasSession without a session nothing but the key counts. With one, a conversation that was never asked in this form may be
- *   the edited form of one that was; one that was asked is as it was, and only its key can say whose answer follows it.
+ *   the edited form of one that was; one that was asked is as it was, and only its key can say whose answer follows it. The request
+ *   that asked it looked for the edited turns before it: it is not done again, when another conversation may have come to match.
  */
 export function continuationsOf(
   request: ChatRequest,
@@ -27,19 +28,21 @@ export function continuationsOf(
   sha256: Sha256,
 ): Continuation[] {
   const { messages } = request;
+  const asked = identities.at(-1)!.conversation;
+  let isAsked = memory.wasAsked(asked);
   return answerPositions(messages).map((index) => {
     const before = identities[index]!;
     const { context, conversation, length } = before;
     const key = identities[index + 1]!.conversation;
     const exchange = hasSession ? exchangeHash(before, messages[index]!, sha256) : null;
+    isAsked ||= memory.wasAsked(conversation);
     const isExchangeKnown = exchange !== null && memory.wasGiven(context, exchange);
     return {
       key,
       texts: pairTexts(messages, index),
       context,
       isKnown: isExchangeKnown || memory.wasGiven(context, key),
-      edited:
-        exchange === null || memory.wasAsked(conversation) ? null : { exchange, length, isKnown: isExchangeKnown },
+      edited: exchange === null || isAsked ? null : { exchange, length, asked, isKnown: isExchangeKnown },
     };
   });
 }

@@ -153,6 +153,7 @@ describe('editedTurn', () => {
     context: 'c',
     exchange: 'e',
     length: 3,
+    asked: turnId,
     ...over,
   });
   it.each([
@@ -168,6 +169,19 @@ describe('editedTurn', () => {
       expected: undefined,
     },
     { why: 'two that could be meant', turns: [known('1'), known('2')], length: 3, expected: undefined },
+    { why: 'an answer to the request itself', turns: [known('1', { asked: 'r' })], length: 3, expected: undefined },
+    {
+      why: 'an answer to the request itself beside the one that it continues',
+      turns: [known('1'), known('2', { asked: 'r' })],
+      length: 3,
+      expected: '1',
+    },
+    {
+      why: 'a turn of an older gateway, which does not say what was asked',
+      turns: [{ turnId: '1', key: 'k', attempt: '1', context: 'c', exchange: 'e', length: 3 }],
+      length: 3,
+      expected: '1',
+    },
     {
       why: 'choices of one request with the same text',
       turns: [known('1', { attempt: 'x' }), known('2', { attempt: 'x' })],
@@ -175,7 +189,7 @@ describe('editedTurn', () => {
       expected: '1',
     },
   ])('$why', ({ turns, length, isKnown = false, expected }) => {
-    expect(editedTurn(turns, { exchange: 'e', length, isKnown }, 'c')?.turnId).toBe(expected);
+    expect(editedTurn(turns, { exchange: 'e', length, asked: 'r', isKnown }, 'c')?.turnId).toBe(expected);
   });
 });
 

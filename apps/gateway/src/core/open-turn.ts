@@ -52,6 +52,8 @@ export interface SessionTurn extends TurnAddress {
   readonly exchange: string | null;
   /** Messages before the answer. */
   readonly length: number;
+  /** Hash of the conversation before the answer. Missing in what an older gateway wrote. */
+  readonly asked?: string;
 }
 
 export const sessionTurn = (
@@ -67,6 +69,7 @@ export const sessionTurn = (
   context: prompt.context,
   exchange: exchangeHash(prompt, answer, sha256),
   length: prompt.length,
+  asked: prompt.conversation,
 });
 
 /** The open turns of one conversation key, oldest first. */
@@ -125,13 +128,14 @@ export function turnToPair(turns: OpenTurns, request: ContinuingRequest): OpenTu
 /**
  * The one turn of its session that a request continues although no key matches: the history before it was compacted or edited,
  * but the answer and the message that it answers are still there. One whose context differs can only be meant where the history
- * has become shorter, and where the exchange is not known from the request's own context. `null` when two requests of the session
- * could be meant.
+ * has become shorter, and where the exchange is not known from the request's own context. An answer to the request itself, its own
+ * or an earlier attempt's, is none that it continues. `null` when two requests of the session could be meant.
  */
 export function editedTurn(turns: readonly SessionTurn[], edited: EditedHistory, context: string): SessionTurn | null {
   const meant = turns.filter(
     (turn) =>
       turn.exchange === edited.exchange &&
+      (turn.asked === undefined || turn.asked !== edited.asked) &&
       (turn.context === context || (!edited.isKnown && edited.length < turn.length)),
   );
   const [oldest] = meant;
@@ -142,6 +146,8 @@ export function editedTurn(turns: readonly SessionTurn[], edited: EditedHistory,
 export interface EditedHistory {
   readonly exchange: string;
   readonly length: number;
+  /** Hash of the whole conversation of the request. */
+  readonly asked: string;
   /** The exchange is known from this session and context. */
   readonly isKnown: boolean;
 }
