@@ -25,6 +25,7 @@ import { Metrics } from './metrics';
 import { Nats } from './nats';
 import { OpenRequests, isOperation } from './open-requests';
 import { PlatformModule } from './platform.module';
+import { serviceReporter } from './service-report';
 import { closer, onSignals } from './shutdown';
 import { DEFAULT_TIMING, type ConsumerTiming } from './subject-consumer';
 import { startTracing } from './tracing';
@@ -100,6 +101,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       };
       if (options.waitForBus ?? true) health.addCheck(NATS_CHECK, check);
       else health.addOptionalCheck(NATS_CHECK, check);
+      app.get(Bus).answerSurvey('services', serviceReporter(options.app, config, health));
       nats.start();
     }
     await app.listen(config.PORT, config.HOST);

@@ -8,9 +8,11 @@ import {
   messageSchema,
   queries,
   readNewer,
+  surveys,
   type BodyOf,
   type ContractName,
   type QueryName,
+  type SurveyName,
 } from '@hindcast/contracts';
 import { PubHeaders } from '@nats-io/jetstream';
 import { errors, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/nats-core';
@@ -39,9 +41,10 @@ interface Listening {
 /** Publishes what the contracts name, asks and answers the ledger's queries, and the surveys that every process answers. */
 @Injectable()
 export class Bus {
-  private readonly subscriptions = new Set<Subscription>();
+  private readonly questions: Listening = { subscriptions: new Set(), hasLeft: false };
+  private readonly surveyed: Listening = { subscriptions: new Set(), hasLeft: false };
   private readonly answers = new Set<Promise<void>>();
-  private isLeaving = false;
+  private readonly asked = new Map<SurveyName, Survey<SurveyName>>();
 
   constructor(
     private readonly app: string,
@@ -131,33 +134,75 @@ export class Bus {
 
   /** Answers a query, shared with the app's other processes, from now on and after every reconnection. */
   respond<Q extends QueryName>(query: Q, handler: (body: QueryOf<Q>) => Promise<ReplyOf<Q>>): void {
-    const subscribed = new WeakSet<NatsConnection>();
-    this.nats.onConnected((connection) => {
-      // The client itself subscribes again when the same connection comes back.
-      if (!subscribed.has(connection) && !this.isLeaving) {
-        subscribed.add(connection);
-        const subscription = connection.subscribe(queries[query].subject, {
-          queue: this.app,
-          callback: (error, message) => {
-            if (error) return;
-            const answer = this.answer(query, message, handler).finally(() => this.answers.delete(answer));
-            this.answers.add(answer);
-          },
-        });
-        this.subscriptions.add(subscription);
-        void subscription.closed.then(() => this.subscriptions.delete(subscription));
+    this.listen(this.questions, queries[query].subject, this.app, (message) => this.answer(query, message, handler));
+  }
+
+  /** Answers a survey for this process, whoever else does, from now on and after every reconnection. */
+  answerSurvey<S extends SurveyName>(name: S, answer: () => Promise<SurveyAnswer<S>>): void {
+    const { subject, request, reply } = surveys[name];
+    this.listen(this.surveyed, subject, null, async (message) => {
+      if (!message.reply || !readNewer(request, parseJson(message)).success) return;
+      try {
+        message.respond(JSON.stringify(reply.parse(await answer())));
+      } catch (error) {
+        this.log.error('survey.failed', { survey: name, error });
       }
-      return Promise.resolve();
     });
+  }
+
+  /**
+   * Asks a survey of every process on the bus. A service whose dependencies hang takes a second to say so: who waits less does not hear
+   * of it.
+   *
+   * @param waitMs when it ends, at the latest; earlier when everybody who answered last time has
+   * @returns one valid answer for each process, at most 256, by app and instance; none when nobody listens
+   * @throws DependencyUnavailable while NATS is away
+   */
+  async gather<S extends SurveyName>(name: S, body: SurveyQuestion<S>, waitMs: number): Promise<SurveyAnswer<S>[]> {
+    let survey = this.asked.get(name);
+    if (!survey) this.asked.set(name, (survey = new Survey<SurveyName>(name)));
+    return (survey as Survey<S>).gather(this.nats.connection(), body, waitMs);
+  }
+
+  /** Answers no survey any more. */
+  leaveSurveys(): void {
+    this.surveyed.hasLeft = true;
+    for (const subscription of this.surveyed.subscriptions) subscription.unsubscribe();
   }
 
   /** Leaves the queries to the app's other processes; what was asked already is answered. */
   async stopAnswering(): Promise<void> {
-    this.isLeaving = true;
-    const left = [...this.subscriptions].map((subscription) => subscription.drain().catch(() => undefined));
+    this.questions.hasLeft = true;
+    const left = [...this.questions.subscriptions].map((subscription) => subscription.drain().catch(() => undefined));
     // While NATS is away nobody hears of it.
     await Promise.race([Promise.all(left), sleep(LEAVE_MS, undefined, { ref: false })]);
     await Promise.all(this.answers);
+  }
+
+  private listen(
+    listening: Listening,
+    subject: string,
+    queue: string | null,
+    handle: (message: Msg) => Promise<void>,
+  ): void {
+    const subscribed = new WeakSet<NatsConnection>();
+    this.nats.onConnected((connection) => {
+      // The client itself subscribes again when the same connection comes back.
+      if (!subscribed.has(connection) && !listening.hasLeft) {
+        subscribed.add(connection);
+        const subscription = connection.subscribe(subject, {
+          ...(queue !== null && { queue }),
+          callback: (error, message) => {
+            if (error) return;
+            const answer = handle(message).finally(() => this.answers.delete(answer));
+            this.answers.add(answer);
+          },
+        });
+        listening.subscriptions.add(subscription);
+        void subscription.closed.then(() => listening.subscriptions.delete(subscription));
+      }
+      return Promise.resolve();
+    });
   }
 
   private async answer<Q extends QueryName>(

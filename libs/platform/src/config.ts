@@ -1,6 +1,7 @@
 import { HindcastError, type Setting } from '@hindcast/contracts';
 import { z } from 'zod';
 import { readServers, shownServers } from './core/server-list';
+import { isSecretName, shownText, textOf, withoutLogins } from './core/shown-value';
 
 const secretSchemas = z.registry<{ secret: true }>();
 
@@ -99,7 +100,16 @@ export function commonConfig(defaultPort: number): typeof CommonConfig {
   return CommonConfig.extend({ PORT: z.coerce.number().int().min(0).max(65_535).default(defaultPort) });
 }
 
-const secretKeys = new WeakMap<object, ReadonlySet<string>>();
+/** What a parsed configuration does not say itself. */
+interface Origin {
+  /** Every variable of the schema. */
+  readonly names: readonly string[];
+  readonly secrets: ReadonlySet<string>;
+  /** Variables that the environment held. */
+  readonly given: ReadonlySet<string>;
+}
+
+const origins = new WeakMap<object, Origin>();
 
 /**
  * Parses the environment once. An empty variable counts as unset.
@@ -125,7 +135,8 @@ export function parseConfig<S extends z.ZodType>(
     );
   }
   const config = Object.freeze(parsed.data as object);
-  secretKeys.set(config, secretKeysOf(schema));
+  const names = Object.keys(shapeOf(schema));
+  origins.set(config, { names, secrets: secretNames(schema), given: new Set(Object.keys(present)) });
   return config as Readonly<z.infer<S>>;
 }
 
@@ -138,13 +149,52 @@ function halfCredentials(env: Record<string, string | undefined>): string[] {
 
 /** The config with secrets, and the credentials inside URLs, replaced by `***`. */
 export function resolvedConfigForLog(config: object): Record<string, unknown> {
-  const secrets = secretKeys.get(config) ?? new Set<string>();
-  return Object.fromEntries(
-    Object.entries(config).map(([key, value]) => [
-      key,
-      shown(key, value, secrets.has(key) || /KEY|SECRET|TOKEN$|PASSWORD/.test(key)),
-    ]),
-  );
+  const isSecret = secrecyOf(config);
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, shown(key, value, isSecret(key))]));
+}
+
+/** Every variable of a config that {@link parseConfig} made, in the order of its schema: for people, without secrets. */
+export function settingsOf(config: object): Setting[] {
+  const origin = origins.get(config);
+  const isSecret = secrecyOf(config);
+  const secrets = secretsOf(config);
+  const values = config as Record<string, unknown>;
+  return [...new Set([...(origin?.names ?? []), ...Object.keys(values)])].map((name) => {
+    const text = textOf(values[name]);
+    const value = text === null || isSecret(name) ? null : name === 'NATS_URL' ? shownServers(text) : text;
+    return {
+      name,
+      value: value === null ? null : shownText(value, secrets),
+      isSecret: isSecret(name),
+      isSet: text !== null,
+      isGiven: origin?.given.has(name) ?? false,
+    };
+  });
+}
+
+/** What must stand in no text about a service: the values of its secrets, and passwords inside its URLs. */
+export function secretsOf(config: object): string[] {
+  const isSecret = secrecyOf(config);
+  const texts = Object.entries(config).map(([name, value]) => ({ name, text: textOf(value) ?? '' }));
+  const secrets = texts.filter(({ name }) => isSecret(name)).map(({ text }) => text);
+  return [...secrets, ...texts.flatMap(({ text }) => passwordsIn(text))].filter((secret) => secret !== '');
+}
+
+/** Passwords of the URLs in a text, as they are written and as they are meant. */
+function passwordsIn(text: string): string[] {
+  const written = [...text.matchAll(/\w+:\/\/[^\s,:@/]*:([^\s,]*)@/g)].map(([, password]) => password!);
+  return written.flatMap((password) => {
+    try {
+      return [password, decodeURIComponent(password)];
+    } catch {
+      return [password];
+    }
+  });
+}
+
+function secrecyOf(config: object): (name: string) => boolean {
+  const secrets = origins.get(config)?.secrets;
+  return (name) => (secrets?.has(name) ?? false) || isSecretName(name);
 }
 
 function shown(key: string, value: unknown, isSecret: boolean): unknown {
@@ -155,19 +205,22 @@ function shown(key: string, value: unknown, isSecret: boolean): unknown {
 const hidden = (value: unknown): unknown => (value === undefined || value === null ? value : '***');
 
 function withoutCredentials(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(/(\w+:\/\/)[^\s,]*@/g, '$1***@');
+  if (typeof value === 'string') return withoutLogins(value);
   if (Array.isArray(value)) return value.map(withoutCredentials);
   return value;
 }
 
-function secretKeysOf(schema: z.ZodType): ReadonlySet<string> {
+/** The variables of an app's schema that hold a secret. */
+export function secretNames(schema: z.ZodType): ReadonlySet<string> {
+  const fields = Object.entries(shapeOf(schema));
+  const isSecret = (field: z.ZodType): boolean => unwrapped(field).some((inner) => secretSchemas.has(inner));
+  return new Set(fields.filter(([name, field]) => isSecret(field) || isSecretName(name)).map(([name]) => name));
+}
+
+/** The variables of an app's schema. */
+function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
   const object = unwrapped(schema).find((inner) => inner instanceof z.ZodObject);
-  const shape = (object as z.ZodObject | undefined)?.shape ?? {};
-  return new Set(
-    Object.entries(shape)
-      .filter(([, field]) => unwrapped(field as z.ZodType).some((inner) => secretSchemas.has(inner)))
-      .map(([key]) => key),
-  );
+  return ((object as z.ZodObject | undefined)?.shape ?? {}) as Record<string, z.ZodType>;
 }
 
 /** The schema and everything it wraps: optional, default, pipe, transform. */

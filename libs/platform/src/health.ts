@@ -15,6 +15,15 @@ export interface Readiness {
   readonly degraded: readonly string[];
 }
 
+/** What a check said. */
+export interface CheckResult {
+  readonly name: string;
+  /** The service is not ready without it. */
+  readonly required: boolean;
+  /** What is wrong; `null` while it holds. */
+  readonly reason: string | null;
+}
+
 /** Collects what this service waits for. A check that throws makes `/readyz` answer 503 with its message. */
 @Injectable()
 export class Health {
@@ -36,20 +45,27 @@ export class Health {
   async readiness(): Promise<Readiness> {
     const waiting: string[] = [];
     const degraded: string[] = [];
-    await Promise.all(
-      [...this.checks].map(async ([name, { check, required }]) => {
-        try {
-          await Promise.race([check(), overdue()]);
-        } catch (error) {
-          (required ? waiting : degraded).push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-        }
-      }),
-    );
+    for (const { name, required, reason } of await this.results()) {
+      if (reason !== null) (required ? waiting : degraded).push(`${name}: ${reason}`);
+    }
     return { ready: waiting.length === 0, waiting: waiting.sort(), degraded: degraded.sort() };
+  }
+
+  /** Every check, those that hold too, by name. One that takes longer than `timeoutMs` has failed. */
+  async results(timeoutMs = CHECK_TIMEOUT_MS): Promise<CheckResult[]> {
+    const results = [...this.checks].map(async ([name, { check, required }]) => {
+      try {
+        await Promise.race([check(), overdue(timeoutMs)]);
+        return { name, required, reason: null };
+      } catch (error) {
+        return { name, required, reason: error instanceof Error ? error.message : String(error) };
+      }
+    });
+    return (await Promise.all(results)).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 
-async function overdue(): Promise<never> {
-  await sleep(CHECK_TIMEOUT_MS, undefined, { ref: false });
+async function overdue(timeoutMs: number): Promise<never> {
+  await sleep(timeoutMs, undefined, { ref: false });
   throw new Error('no answer');
 }

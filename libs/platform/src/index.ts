@@ -1,4 +1,5 @@
 export { startService, type RunningService, type ServiceOptions } from './bootstrap';
+export { release } from './build-info';
 export { brokerOf, brokerProblem, connectionOptions, type Broker } from './broker';
 export { shownServers } from './core/server-list';
 export { Buckets, type BucketOptions } from './buckets';
@@ -12,6 +13,7 @@ export {
   parseConfig,
   resolvedConfigForLog,
   secret,
+  secretNames,
 } from './config';
 export { crashPoint, type CrashPoint } from './crash-point';
 export { httpErrorOf, openAiError, type OpenAiError } from './http-error';
@@ -24,6 +26,7 @@ export { Metrics } from './metrics';
 export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
 export { runApp } from './run-app';
+export type { SurveyAnswer, SurveyQuestion } from './survey';
 export { streamOf } from './topology';
 export { storedTrace, traceContextOf } from './core/trace-context';
 export {

@@ -40,6 +40,7 @@ export function closer(
       throw new Error('shutting down');
     });
     app.get(OpenRequests).leave();
+    app.get(Bus).leaveSurveys();
     const handled = strategy?.drain(limitMs);
     if (delayMs > 0) await sleep(delayMs);
     try {
