@@ -16,38 +16,40 @@ export function Shell({ session, children }: { readonly session: Session; readon
         Skip to the page
       </a>
       <header className="shell-side">
-        <Link className="shell-name" to="/">
-          <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
-            <rect width="16" height="16" rx="4" className="shell-mark" />
-            <path d="M11.5 8a3.5 3.5 0 1 1-1.2-2.6M11.6 3.4v2.4H9.2" className="shell-mark-line" />
-          </svg>
-          Hindcast
-        </Link>
-        <nav aria-label="Pages" className="shell-nav">
-          <ul>
-            {routes.map(({ path, label }) =>
-              label === null ? null : (
-                <li key={path}>
-                  <NavLink to={path} within={path !== '/'}>
-                    {label}
-                  </NavLink>
-                </li>
-              ),
+        <div className="shell-fixed">
+          <Link className="shell-name" to="/">
+            <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
+              <rect width="16" height="16" rx="4" className="shell-mark" />
+              <path d="M11.5 8a3.5 3.5 0 1 1-1.2-2.6M11.6 3.4v2.4H9.2" className="shell-mark-line" />
+            </svg>
+            Hindcast
+          </Link>
+          <nav aria-label="Pages" className="shell-nav">
+            <ul>
+              {routes.map(({ path, label }) =>
+                label === null ? null : (
+                  <li key={path}>
+                    <NavLink to={path} within={path !== '/'}>
+                      {label}
+                    </NavLink>
+                  </li>
+                ),
+              )}
+            </ul>
+          </nav>
+          <div className="shell-foot">
+            <ConnectionSign />
+            <ThemeChoice />
+            <p className="shell-who">
+              {session.open ? 'Open: no keys are configured' : session.name}
+              <span>{session.release}</span>
+            </p>
+            {!session.open && (
+              <button type="button" className="button" onClick={signOut}>
+                Sign out
+              </button>
             )}
-          </ul>
-        </nav>
-        <div className="shell-foot">
-          <ConnectionSign />
-          <ThemeChoice />
-          <p className="shell-who">
-            {session.open ? 'Open: no keys are configured' : session.name}
-            <span>{session.release}</span>
-          </p>
-          {!session.open && (
-            <button type="button" className="button" onClick={signOut}>
-              Sign out
-            </button>
-          )}
+          </div>
         </div>
       </header>
       <main id="main" tabIndex={-1} className="shell-main">

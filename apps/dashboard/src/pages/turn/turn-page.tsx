@@ -1,5 +1,54 @@
+import type { TurnAnswer } from '../../api/types';
+import { useAnswer } from '../../api/use-answer';
+import { Answered } from '../../parts/answered';
+import { Empty } from '../../parts/empty';
 import { Page } from '../../parts/page';
+import { Link } from '../../router/link';
+import type { PageProps } from '../../routes';
+import { Conversation } from './conversation';
+import { Decision } from './decision';
+import { FeedbackForm } from './feedback-form';
+import { Tokens } from './tokens';
+import { TurnHead } from './turn-head';
+import { Votes } from './votes';
+import './turn.css';
 
-export function TurnPage() {
-  return <Page title="Turn">Nothing yet.</Page>;
+export function TurnPage({ params }: PageProps) {
+  const id = params['id'] ?? '';
+  const answer = useAnswer<TurnAnswer>(`/admin/v1/turns/${encodeURIComponent(id)}`, { on: ['turns', 'steps'] });
+  if (answer.failure?.status === 404)
+    return (
+      <Page title="Turn">
+        <Empty title={`The ledger knows no turn ${id}.`}>
+          It may have been forgotten on request, or its id is of another system. <Link to="/ui/turns">All turns</Link>
+        </Empty>
+      </Page>
+    );
+  return (
+    <Page title="Turn" lead={<span className="mono">{answer.data?.detail.turn.turnId ?? id}</span>}>
+      <Answered answer={answer} what="the turn" lines={8}>
+        {(data) => <Turn answer={data} again={answer.again} />}
+      </Answered>
+    </Page>
+  );
+}
+
+function Turn({ answer, again }: { readonly answer: TurnAnswer; readonly again: () => void }) {
+  const { detail } = answer;
+  return (
+    <div className="turn">
+      <TurnHead turn={detail.turn} detail={detail.detail} />
+      <div className="turn-columns">
+        <div className="turn-column">
+          <Conversation detail={detail} />
+        </div>
+        <div className="turn-column">
+          <Decision detail={detail} />
+          <Votes detail={detail} />
+          <FeedbackForm turnId={detail.turn.turnId} feedback={detail.feedback} again={again} />
+        </div>
+      </div>
+      <Tokens answer={answer} />
+    </div>
+  );
 }
