@@ -1,7 +1,9 @@
 import type { Scenario } from './fixture-server';
+import { judgeFixture } from './judge-fixture';
 import { letterFixture, lettersFixture, settingsFixture } from './letters-fixture';
 import { emptyOverviewFixture, overviewFixture } from './overview-fixture';
-import { judgeFixture, policiesFixture, stepsFixture } from './training-fixture';
+import { policiesFixture, rollbackFixture } from './policies-fixture';
+import { stepsFixture } from './training-fixture';
 import { turnFixture } from './turn-fixture';
 import { turnRows, turnsFixture } from './turns-fixture';
 
@@ -10,6 +12,8 @@ export interface FixtureAnswer {
   readonly body: unknown;
 }
 
+/** Steps of the trainer; more than a page. */
+const STEPS = 340;
 const ok = (body: unknown): FixtureAnswer => ({ status: 200, body });
 
 /** The answer to a request; `null` where there is no such route or thing. */
@@ -28,9 +32,9 @@ function read(path: string, query: URLSearchParams, isEmpty: boolean): FixtureAn
     case 'turns':
       return rest[0] === undefined ? ok(turnsFixture(query, isEmpty ? [] : turnRows)) : turn(rest[0]);
     case 'steps':
-      return ok(stepsFixture(isEmpty ? 0 : 46));
+      return ok(stepsFixture(isEmpty ? 0 : STEPS, query));
     case 'policies':
-      return ok(policiesFixture(isEmpty ? 0 : 46));
+      return ok(policiesFixture(isEmpty ? 0 : 45, query));
     case 'judge':
       return ok(judgeFixture(isEmpty ? 0 : Number(query.get('days') ?? 14)));
     case 'dead-letters':
@@ -59,7 +63,10 @@ function letter(sequence: string): FixtureAnswer | null {
 function written(path: string, body: unknown): FixtureAnswer | null {
   if (path.endsWith('/feedback'))
     return ok({ turn_id: path.split('/')[2], status: (body as { reward: number }).reward === 0 ? 'late' : 'accepted' });
-  if (path === '/policies/rollback') return { status: 202, body: { id: '00000000-0000-4000-8000-000000000000' } };
+  if (path === '/policies/rollback') return { status: 202, body: rollbackFixture(body as { version: number }) };
+  // Every third letter still breaks its contract.
+  if (path.endsWith('/replay') && Number(path.split('/')[2]) % 3 === 0 && (body as { force?: boolean }).force !== true)
+    return ok({ outcome: 'refused', message: 'It still breaks its contract: body.evalVotes.0.score is 7.' });
   if (path.endsWith('/replay'))
     return ok({ outcome: 'replayed', message: 'It is on its way to judge-svc--rl-v1-turn-paired again.' });
   if (path.endsWith('/discard')) return ok({ outcome: 'discarded', message: 'It is gone for good.' });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { streamChat } from './chat-fixture';
 import { answerOf } from './fixture-answers';
 import { emptyOverviewFixture, overviewFixture } from './overview-fixture';
 import { serveFile } from './fixture-files';
@@ -53,6 +54,7 @@ async function handle(
   if (scenario === 'failing' && !isSession)
     return fail(response, 503, 'dependency-unavailable', 'The dispatcher does not answer on rl.query.v1.');
   const body = request.method === 'POST' ? await bodyOf(request) : null;
+  if (url.pathname === '/v1/chat/completions') return streamChat(body, response);
   const answer = answerOf(request.method ?? 'GET', url, body, scenario);
   if (answer === null) return fail(response, 404, 'not-found', `There is no ${url.pathname}.`);
   response.writeHead(answer.status, { 'content-type': 'application/json' });

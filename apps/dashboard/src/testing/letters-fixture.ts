@@ -36,7 +36,14 @@ export function letterFixture(sequence: number): DeadLetterOne | null {
     turnId: letter.turnId,
     tenant: letter.tenant,
     at: letter.at,
-    body: { evalVotes: [{ score: 7 }] },
+    // Long enough to be folded.
+    body: {
+      evalVotes: Array.from({ length: 12 }, (_, at) => ({
+        score: at === 0 ? 7 : 1,
+        abstained: null,
+        raw: `\\boxed{${at}}`,
+      })),
+    },
   };
   return { letter, message: sequence % 7 === 0 ? null : JSON.stringify(message, null, 2) };
 }
