@@ -213,9 +213,12 @@ function withoutCredentials(value: unknown): unknown {
 /** The variables of an app's schema that hold a secret. */
 export function secretNames(schema: z.ZodType): ReadonlySet<string> {
   const fields = Object.entries(shapeOf(schema));
-  const isSecret = (field: z.ZodType): boolean => unwrapped(field).some((inner) => secretSchemas.has(inner));
+  const isSecret = (field: z.ZodType): boolean => unwrapped(field).some((inner) => isDeclaredSecret(inner));
   return new Set(fields.filter(([name, field]) => isSecret(field) || isSecretName(name)).map(([name]) => name));
 }
+
+/** `secret` itself, or what was made of it by further checks; `has` of the registry would know the first only. */
+const isDeclaredSecret = (schema: z.ZodType): boolean => secretSchemas.get(schema)?.secret === true;
 
 /** The variables of an app's schema. */
 function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
