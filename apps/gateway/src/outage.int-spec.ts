@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,6 +81,29 @@ describe('without NATS', () => {
     const { bus } = await startNats(port);
     await gatewayOn(`nats://127.0.0.1:${port}`);
     expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBeNull();
+  });
+
+  it('previous_response_id finds what waits in the spool, for its tenant only', async () => {
+    const hash = (key: string): string => createHash('sha256').update(key).digest('hex');
+    const API_KEYS = `ann:${hash('anns')},bob:${hash('bobs')}`;
+    const gateway = await gatewayOn(`nats://127.0.0.1:${await freePort()}`, { API_KEYS });
+    const respond = async (key: string, body: object): Promise<{ status: number; id: string }> => {
+      const response = await fetch(`${gateway.url}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model: 'seed', ...body }),
+      });
+      return { status: response.status, id: ((await response.json()) as { id: string }).id };
+    };
+    const { id } = await respond('anns', { input: 'My name is Ann.' });
+    engine.calls.length = 0;
+    expect((await respond('anns', { input: 'And?', previous_response_id: id })).status).toBe(200);
+    expect(engine.calls[0]!.body['messages']).toMatchObject([
+      { role: 'user', content: 'My name is Ann.' },
+      { role: 'assistant' },
+      { role: 'user', content: 'And?' },
+    ]);
+    expect((await respond('bobs', { input: 'And?', previous_response_id: id })).status).toBe(400);
   });
 
   it('a full spool drops the oldest captures, and the ledger learns which', async () => {

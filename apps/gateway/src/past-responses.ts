@@ -2,18 +2,25 @@ import { Injectable } from '@nestjs/common';
 import type { Capture } from '@hindcast/contracts';
 import type { PastAnswer } from './core/responses/conversation-input';
 import { TurnBook } from './turn-book';
+import { TurnJournal } from './turn-journal';
 
 /** Captures read at a time for one request. */
 const READ_AT_ONCE = 16;
 
-/** Answers of before that a request of the Responses API names. Only what was captured is kept, and for its tenant only. */
+/**
+ * Answers of before that a request of the Responses API names. Only what was captured is kept, and for its tenant only. What this gateway
+ * has not brought to NATS yet it finds where it keeps it.
+ */
 @Injectable()
 export class PastResponses {
-  constructor(private readonly book: TurnBook) {}
+  constructor(
+    private readonly book: TurnBook,
+    private readonly journal: TurnJournal,
+  ) {}
 
   /**
    * @returns the captured ones, by turn id
-   * @throws DependencyUnavailable while NATS is away
+   * @throws DependencyUnavailable while NATS is away, for what only NATS may have
    */
   async answers(tenant: string, turnIds: readonly string[]): Promise<ReadonlyMap<string, PastAnswer>> {
     const found = new Map<string, PastAnswer>();
@@ -25,9 +32,10 @@ export class PastResponses {
     return found;
   }
 
-  /** @throws DependencyUnavailable while NATS is away */
+  /** @throws DependencyUnavailable while NATS is away, for what only NATS may have */
   async capture(tenant: string, turnId: string): Promise<Capture | null> {
-    const capture = await this.book.capture(turnId);
+    // In this order: what is not here any more is there by then.
+    const capture = (await this.journal.capture(turnId)) ?? (await this.book.capture(turnId));
     return capture?.header.tenant === tenant ? capture : null;
   }
 }

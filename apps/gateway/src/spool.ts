@@ -9,7 +9,7 @@ import {
   type DropReason,
   type Operation,
 } from './core/operation';
-import { SpoolIndex } from './core/spool-index';
+import { SpoolIndex, type SpoolEntry } from './core/spool-index';
 
 const SUFFIX = '.operation';
 /** A name begins with the time at which it was given. */
@@ -79,11 +79,7 @@ export class Spool {
         const found = await this.read(name);
         if (!found) continue;
         const { size } = await stat(join(this.folder, name));
-        this.index.add(name, {
-          touched: touchedBy(found.operation),
-          bytes: size,
-          isClosing: isClosing(found.operation),
-        });
+        this.index.add(name, entryOf(found.operation, size));
       } else if (name.endsWith('.part')) await rm(join(this.folder, name), { force: true });
     }
   }
@@ -97,7 +93,7 @@ export class Spool {
     this.lastTime = Math.max(this.lastTime, Date.now());
     const order = `${String(this.lastTime).padStart(TIME_DIGITS, '0')}-${String(this.sequence++).padStart(9, '0')}-${process.pid}`;
     const name = `${order}${SUFFIX}`;
-    this.index.add(name, { touched: touchedBy(operation), bytes: bytes.length, isClosing: isClosing(operation) });
+    this.index.add(name, entryOf(operation, bytes.length));
     this.index.hold(name);
     try {
       await this.prepare();
@@ -134,6 +130,12 @@ export class Spool {
       for (const name of names) this.index.release(name);
       throw error;
     }
+  }
+
+  /** The capture of a turn that waits here, encoded; `null` where none does, or where it is still being written. */
+  async capture(turnId: string): Promise<Uint8Array | null> {
+    const name = this.index.carrierOf(turnId);
+    return name === null ? null : ((await this.read(name))?.capture ?? null);
   }
 
   /** These are no longer worked on. */
@@ -180,7 +182,7 @@ export class Spool {
     if (closing) {
       const bytes = encodeOperation(closing, null);
       await this.write(name, bytes);
-      this.index.add(name, { touched: touchedBy(closing), bytes: bytes.length, isClosing: true });
+      this.index.add(name, entryOf(closing, bytes.length));
     } else await this.remove(name);
     if (spooled) this.options.onDropped(spooled.operation, reason);
   }
@@ -225,3 +227,10 @@ export class Spool {
     }
   }
 }
+
+const entryOf = (operation: Operation, bytes: number): SpoolEntry => ({
+  touched: touchedBy(operation),
+  bytes,
+  isClosing: isClosing(operation),
+  captureOf: operation.kind === 'open' ? operation.turn.turnId : null,
+});

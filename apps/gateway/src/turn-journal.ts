@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { ContractViolation } from '@hindcast/contracts';
+import { ContractViolation, decodeCapture, type Capture } from '@hindcast/contracts';
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { DROP_REASONS, OPERATION_KINDS, type Operation } from './core/operation';
@@ -28,6 +28,8 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   private readonly drain: SpoolDrain;
   private readonly early: EarlyRequests;
   private readonly refused;
+  /** Encoded captures that are being written down, by turn id. */
+  private readonly inHand = new Map<string, Uint8Array>();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -103,6 +105,27 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
    * @throws ContractViolation when the operation can never be done; any other error when it could be written down nowhere
    */
   async record(operation: Operation, capture: Uint8Array | null = null, isHeld = false): Promise<'nats' | 'spool'> {
+    if (operation.kind !== 'open' || !capture) return this.writeDown(operation, capture, isHeld);
+    const { turnId } = operation.turn;
+    this.inHand.set(turnId, capture);
+    try {
+      return await this.writeDown(operation, capture, isHeld);
+    } finally {
+      this.inHand.delete(turnId);
+    }
+  }
+
+  /** The capture of a turn that is not in NATS yet, as far as this gateway has it; `null` for every other. */
+  async capture(turnId: string): Promise<Capture | null> {
+    const bytes = this.inHand.get(turnId) ?? (await this.spool.capture(turnId));
+    return bytes && decodeCapture(bytes);
+  }
+
+  private async writeDown(
+    operation: Operation,
+    capture: Uint8Array | null,
+    isHeld: boolean,
+  ): Promise<'nats' | 'spool'> {
     if (this.nats.connected && !this.spool.holdsBack(operation)) {
       const withdrawal: Withdrawal = { isWithdrawn: false };
       try {

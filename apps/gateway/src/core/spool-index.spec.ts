@@ -1,6 +1,16 @@
 import { SpoolIndex, type SpoolEntry } from './spool-index';
 
-const entry = (bytes: number, isClosing = false, touched: string[] = []): SpoolEntry => ({ touched, bytes, isClosing });
+const entry = (
+  bytes: number,
+  isClosing = false,
+  touched: string[] = [],
+  captureOf: string | null = null,
+): SpoolEntry => ({
+  touched,
+  bytes,
+  isClosing,
+  captureOf,
+});
 
 describe('SpoolIndex', () => {
   const cases: {
@@ -32,6 +42,17 @@ describe('SpoolIndex', () => {
     expect(index.touchesAny(['session'])).toBe(false);
     index.delete('b');
     expect(index.touchesAny(['key', 'session'])).toBe(false);
+  });
+
+  it('knows which operation carries a turn’s capture, until it is gone or carries it no more', () => {
+    const index = new SpoolIndex(100);
+    index.add('a', entry(1, false, [], 'turn-a'));
+    index.add('b', entry(1, false, [], 'turn-b'));
+    index.letPass('a');
+    expect([index.carrierOf('turn-a'), index.carrierOf('turn-b'), index.carrierOf('turn-c')]).toEqual(['a', 'b', null]);
+    index.add('a', entry(1, true));
+    index.delete('b');
+    expect([index.carrierOf('turn-a'), index.carrierOf('turn-b')]).toEqual([null, null]);
   });
 
   it('counts the bytes of a replaced entry once', () => {

@@ -5,6 +5,8 @@ export interface SpoolEntry {
   readonly bytes: number;
   /** Only says how a turn or a session ended. Dropped last: it is small, and nothing else tells the ledger. */
   readonly isClosing: boolean;
+  /** Turn whose capture it carries; `null` where it carries none. */
+  readonly captureOf: string | null;
 }
 
 /** Which operations wait on disk, what they touch and how much room they take. Names sort by age. */
@@ -17,6 +19,8 @@ export class SpoolIndex {
   private readonly held = new Set<string>();
   /** How many waiting operations touch a key. */
   private readonly touches = new Map<string, number>();
+  /** Names of the operations that carry captures, by turn id. */
+  private readonly captures = new Map<string, string>();
   bytes = 0;
 
   constructor(private readonly maxBytes: number) {}
@@ -28,19 +32,20 @@ export class SpoolIndex {
   /** Adds an entry or replaces the one of this name. */
   add(name: string, entry: SpoolEntry): void {
     const known = this.entries.get(name);
-    if (known) this.discount(known);
+    if (known) this.discount(name, known);
     else if (name < this.newest) this.isSorted = false;
     else this.newest = name;
     this.entries.set(name, entry);
     this.bytes += entry.bytes;
     for (const key of entry.touched) this.touches.set(key, (this.touches.get(key) ?? 0) + 1);
+    if (entry.captureOf !== null) this.captures.set(entry.captureOf, name);
   }
 
   delete(name: string): void {
     const entry = this.entries.get(name);
     if (!entry) return;
     this.entries.delete(name);
-    this.discount(entry);
+    this.discount(name, entry);
   }
 
   /** Nothing waits for this operation any more, in whatever order it is done. */
@@ -51,6 +56,11 @@ export class SpoolIndex {
 
   touchesAny(keys: readonly string[]): boolean {
     return keys.some((key) => this.touches.has(key));
+  }
+
+  /** The waiting operation that carries the capture of a turn. */
+  carrierOf(turnId: string): string | null {
+    return this.captures.get(turnId) ?? null;
   }
 
   hold(name: string): void {
@@ -93,8 +103,9 @@ export class SpoolIndex {
     return this.entries;
   }
 
-  private discount({ bytes, touched }: SpoolEntry): void {
+  private discount(name: string, { bytes, touched, captureOf }: SpoolEntry): void {
     this.bytes -= bytes;
+    if (captureOf !== null && this.captures.get(captureOf) === name) this.captures.delete(captureOf);
     for (const key of touched) {
       const left = this.touches.get(key)! - 1;
       if (left === 0) this.touches.delete(key);
