@@ -12,6 +12,7 @@ WORKDIR /src
 # The packages are installed again only when one of these files changes.
 COPY package.json package-lock.json .npmrc ./
 COPY apps/dashboard/package.json apps/dashboard/
+COPY apps/cli/package.json apps/cli/
 COPY apps/demo-judge/package.json apps/demo-judge/
 COPY apps/dispatcher/package.json apps/dispatcher/
 COPY apps/engine/package.json apps/engine/

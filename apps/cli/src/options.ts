@@ -1,0 +1,11 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Reads a whole number from `low` on. */
+export function wholeNumber(low: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isSafeInteger(value) || value < low)
+      throw new InvalidArgumentError(`a whole number from ${low} on`);
+    return value;
+  };
+}
