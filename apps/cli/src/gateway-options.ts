@@ -4,7 +4,7 @@ import { parseConfig } from '@hindcast/platform';
 import { Option, type Command } from 'commander';
 import { CliConfig } from './config';
 import { Gateway } from './gateway';
-import { dataFolder, writtenSettings, type Env } from './written-settings';
+import { gatewayUrl, type Env } from './written-settings';
 
 export interface GatewayFlags {
   readonly gateway?: string;
@@ -30,14 +30,9 @@ export function gatewayOf(env: Env, flags: GatewayFlags): Gateway {
     HINDCAST_URL: flags.gateway ?? env['HINDCAST_URL'],
     HINDCAST_API_KEY: env['HINDCAST_API_KEY'],
   });
-  const url = config.HINDCAST_URL ?? defaultUrl(env);
+  const url = config.HINDCAST_URL ?? gatewayUrl(env);
   // A base URL as clients have it is as good.
   return new Gateway({ url: url.replace(/\/+$/, '').replace(/\/v1$/, ''), key: keyOf(config.HINDCAST_API_KEY, flags) });
-}
-
-function defaultUrl(env: Env): string {
-  const written = writtenSettings(dataFolder(env, undefined), 'gateway');
-  return `http://127.0.0.1:${written['PORT'] ?? '8080'}`;
 }
 
 function keyOf(fromEnvironment: string | undefined, { keyFile }: GatewayFlags): string | null {

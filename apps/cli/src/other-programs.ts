@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { root } from './root';
+import { gatewayUrl } from './written-settings';
 
 /** A command that another app has: it is run as it is, with everything that was typed after its name. */
 export interface OtherProgram {
@@ -64,7 +65,7 @@ export async function runOtherProgram(
     // Its help is to go by the name that was typed.
     argv0: 'hindcast',
     cwd: root,
-    env: { ...env },
+    env: { ...env, HINDCAST_URL: env['HINDCAST_URL'] || gatewayUrl(env) },
     stdio: 'inherit',
   });
   // A terminal sends Ctrl-C to the whole group; a `kill` reaches only this process and is passed on.

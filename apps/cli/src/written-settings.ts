@@ -24,3 +24,9 @@ export function writtenSettings(folder: string, app: string): Env {
 /** An empty variable counts as unset. */
 export const present = (env: Env): Env =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+
+/** Where `npm start` has its gateway, else the port that every gateway has unless it is told otherwise. */
+export function gatewayUrl(env: Env): string {
+  const written = writtenSettings(dataFolder(env, undefined), 'gateway');
+  return `http://127.0.0.1:${written['PORT'] ?? '8080'}`;
+}

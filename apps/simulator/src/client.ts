@@ -20,9 +20,9 @@ export interface Ask {
 export class ChatClient {
   private readonly openai: OpenAI;
 
-  constructor(gatewayUrl: string) {
+  constructor(gatewayUrl: string, apiKey = 'unused') {
     // An unreachable gateway is waited for here, where it can be told to the person at the terminal.
-    this.openai = new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey: 'unused', maxRetries: 0, timeout: 120_000 });
+    this.openai = new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey, maxRetries: 0, timeout: 120_000 });
   }
 
   /** Streams one answer to its end. Waits while the gateway or the engine is away, up to `patienceMs`. */

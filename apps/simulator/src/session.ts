@@ -27,31 +27,38 @@ export async function runSession(
     readonly sessionId: string;
     readonly seed: number;
   },
+  patienceMs?: number,
 ): Promise<SessionResult> {
   const { sessionId } = user;
   const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: user.question.text }];
   let firstMet = false;
   for (let answers = 1; ; answers++) {
-    const answer = await client.ask({
-      model: 'hindcast',
-      messages,
-      seed: user.seed * 10 + answers,
-      turnType: 'main',
-      sessionId,
-    });
+    const answer = await client.ask(
+      {
+        model: 'hindcast',
+        messages,
+        seed: user.seed * 10 + answers,
+        turnType: 'main',
+        sessionId,
+      },
+      patienceMs,
+    );
     const reaction = react(user.persona, user.feedback, answer, user.draw);
     if (answers === 1) firstMet = reaction.ruleMet;
     messages.push({ role: 'assistant', content: answer.text }, { role: 'user', content: reaction.reply });
     if (!reaction.goesOn || answers === MAX_ANSWERS) {
-      await client.ask({
-        model: 'hindcast',
-        messages,
-        seed: user.seed * 10,
-        maxTokens: 1,
-        turnType: 'side',
-        sessionId,
-        sessionDone: true,
-      });
+      await client.ask(
+        {
+          model: 'hindcast',
+          messages,
+          seed: user.seed * 10,
+          maxTokens: 1,
+          turnType: 'side',
+          sessionId,
+          sessionDone: true,
+        },
+        patienceMs,
+      );
       return { firstMet, answers };
     }
   }
