@@ -97,7 +97,7 @@ function seriesOptions({ label, kind, style }: PlotLine, colours: ChartColours):
     dash: [...DASHES[style % DASHES.length]!],
     spanGaps: false,
     // A number between two gaps makes no line; without a point it could not be seen.
-    points: { show: (plot, series, from, to) => to - from < 60 || isSparse(plot.data[series]!), size: 5, fill: stroke },
+    points: { show: (plot, series, from, to) => to - from < 40 || isSparse(plot.data[series]!), size: 5, fill: stroke },
   };
 }
 

@@ -26,17 +26,33 @@ export function LetterTable({ letters, chosen, actions, isBusy, onInspect }: Let
   const columns: Column<DeadLetterRow>[] = [
     { key: 'sequence', title: 'Letter', isHeading: true, cell: ({ sequence }) => <b className="number">{sequence}</b> },
     { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
-    { key: 'subject', title: 'Subject', cell: ({ subject }) => <code>{subject}</code> },
-    { key: 'code', title: 'Code', cell: ({ code }) => <code>{code}</code> },
+    {
+      key: 'subject',
+      title: 'Message and code',
+      cell: ({ subject, code }) => (
+        <div className="letter-what">
+          <code>{subject}</code>
+          <code>{code}</code>
+        </div>
+      ),
+    },
     {
       key: 'error',
       title: 'What went wrong',
       isWide: true,
       cell: ({ error }) => <div className="letter-error">{error}</div>,
     },
-    { key: 'turn', title: 'Turn', cell: ({ turnId }) => <TurnLink turnId={turnId} /> },
-    { key: 'tenant', title: 'Tenant', cell: ({ tenant }) => tenant },
-    { key: 'deliveries', title: 'Deliveries', isNumber: true, cell: ({ deliveries }) => whole(deliveries) },
+    {
+      key: 'turn',
+      title: 'Turn and tenant',
+      cell: ({ turnId, tenant }) => (
+        <div className="letter-what">
+          <TurnLink turnId={turnId} />
+          <span>{tenant}</span>
+        </div>
+      ),
+    },
+    { key: 'deliveries', title: 'Tries', isNumber: true, cell: ({ deliveries }) => whole(deliveries) },
     {
       key: 'actions',
       title: 'Do',
@@ -55,7 +71,15 @@ export function LetterTable({ letters, chosen, actions, isBusy, onInspect }: Let
     },
   ];
   return (
-    <Table caption="Dead letters" columns={columns} rows={letters} rowKey={letterKey} narrow="cards" isBusy={isBusy} />
+    <Table
+      className="letters"
+      caption="Dead letters"
+      columns={columns}
+      rows={letters}
+      rowKey={letterKey}
+      narrow="cards"
+      isBusy={isBusy}
+    />
   );
 }
 

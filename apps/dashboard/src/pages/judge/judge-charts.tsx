@@ -2,11 +2,12 @@ import { useMemo } from 'react';
 import { Chart } from '../../charts/chart';
 import { ratio } from '../../core/judge-agreement';
 import { costPerTurn, dayPlaces, daySeries, type JudgeDay } from '../../core/judge-days';
-import { percent, short } from '../../core/number';
+import { short } from '../../core/number';
 import { hasNumber } from '../../core/step-series';
 import { latency } from '../../core/time';
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+const inPercent = (share: number | null): number | null => (share === null ? null : share * 100);
 const latencyText = (value: number | null): string => (value === null ? '–' : latency(value * 1000));
 
 /** By day; a day on which nothing was judged is a gap. */
@@ -24,7 +25,7 @@ export function JudgeCharts({ days }: { readonly days: readonly JudgeDay[] }) {
           line('p50', ({ latencyP50Ms }) => seconds(latencyP50Ms)),
           line('p95', ({ latencyP95Ms }) => seconds(latencyP95Ms)),
         ],
-        abstained: [line('share', ({ abstained, votes }) => ratio(abstained, votes))],
+        abstained: [line('share', ({ abstained, votes }) => inPercent(ratio(abstained, votes)))],
         costs: [line('a day', ({ cost }) => cost)],
         turnCosts: [line('a turn', costPerTurn)],
         tokens: [line('tokens', ({ tokens }) => tokens)],
@@ -46,22 +47,14 @@ export function JudgeCharts({ days }: { readonly days: readonly JudgeDay[] }) {
         <Chart
           {...shared}
           title="Latency of a vote"
-          about="p50: half of the votes were faster; p95: 19 of 20."
+          about="In seconds. p50: half of the votes were faster; p95: 19 of 20."
           lines={charts.latencies}
           valueText={latencyText}
-          unit={null}
           fromZero
         />
       )}
       {hasNumber(charts.abstained[0]!.values) && (
-        <Chart
-          {...shared}
-          title="Abstained"
-          about="Share of the votes."
-          lines={charts.abstained}
-          valueText={percent}
-          fromZero
-        />
+        <Chart {...shared} title="Abstained" about="Share of the votes." lines={charts.abstained} unit="%" fromZero />
       )}
       {hasNumber(charts.costs[0]!.values) && (
         <>

@@ -86,7 +86,7 @@ function Statistics({ statistics, days }: { readonly statistics: JudgeStatistics
   return (
     <>
       <JudgeNumbers statistics={statistics} />
-      <div className="sections">
+      <div className="judge-sections">
         <VotesByValue kind="eval" statistics={statistics} />
         <VotesByValue kind="hint" statistics={statistics} />
         <PeopleMatrix human={statistics.human} />

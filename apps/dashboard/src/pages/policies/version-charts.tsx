@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
 import { Chart } from '../../charts/chart';
-import { percent } from '../../core/number';
 import { hasNumber, type StepMark } from '../../core/step-series';
 import type { TimelineEntry } from '../../core/version-timeline';
 
@@ -36,7 +35,7 @@ export function VersionCharts({ timeline }: { readonly timeline: readonly Timeli
           title="Hint rate"
           about="Share of the judged turns from which there was something to learn."
           lines={[{ label: 'share', values: hints }]}
-          valueText={percent}
+          unit="%"
           fromZero
         />
       )}
@@ -59,6 +58,6 @@ function seriesByVersion(timeline: readonly TimelineEntry[]) {
       { label: 'rolled back', values: inState(['rolled-back']) },
     ],
     scores: rows.map(({ served }) => served.meanEvalScore),
-    hints: rows.map(({ served }) => served.hintRate),
+    hints: rows.map(({ served }) => (served.hintRate === null ? null : served.hintRate * 100)),
   };
 }

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { counted, percent } from '../../core/number';
 import { numberText } from '../../core/number-text';
 import { FEW_TURNS, type TimelineEntry } from '../../core/version-timeline';
@@ -13,7 +14,11 @@ export interface VersionTableProps {
   readonly onRollBack: (entry: TimelineEntry) => void;
 }
 
+const SHOWN_AT_FIRST = 15;
+
 export function VersionTable({ timeline, onRollBack }: VersionTableProps) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = timeline.length > SHOWN_AT_FIRST * 1.25;
   const columns: Column<TimelineEntry>[] = [
     { key: 'version', title: 'Version', isHeading: true, cell: ({ row }) => <b className="number">{row.version}</b> },
     { key: 'state', title: 'State', cell: (entry) => <State entry={entry} /> },
@@ -58,7 +63,21 @@ export function VersionTable({ timeline, onRollBack }: VersionTableProps) {
     },
   ];
   return (
-    <Table caption="Versions" columns={columns} rows={timeline} rowKey={({ row }) => row.version} narrow="cards" />
+    <>
+      <Table
+        caption="Versions"
+        className="versions"
+        columns={columns}
+        rows={isLong && !isWhole ? timeline.slice(0, SHOWN_AT_FIRST) : timeline}
+        rowKey={({ row }) => row.version}
+        narrow="cards"
+      />
+      {isLong && (
+        <Button kind="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show fewer' : `Show ${timeline.length - SHOWN_AT_FIRST} more of this page`}
+        </Button>
+      )}
+    </>
   );
 }
 

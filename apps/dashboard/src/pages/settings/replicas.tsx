@@ -8,6 +8,7 @@ export function Replicas({ app, replicas }: { readonly app: string; readonly rep
   return (
     <Table
       caption={`Processes of ${app}`}
+      className="replicas"
       narrow="cards"
       columns={[
         {

@@ -15,6 +15,7 @@ export function SettingsTable({ app, replicas, rows }: SettingsTableProps) {
     <Table
       caption={`Settings of ${app}`}
       className="settings-table"
+      narrow="cards"
       columns={[
         { key: 'name', title: 'Name', isHeading: true, cell: ({ name }: SettingRow) => <code>{name}</code> },
         {

@@ -34,8 +34,8 @@ export function NewestStep({
         {speed !== undefined && (
           <Stat
             label="Speed"
-            value={`${whole(Math.round(speed))} tokens/s`}
-            note={seconds === undefined ? undefined : `in ${latency(seconds * 1000)}`}
+            value={whole(Math.round(speed))}
+            note={`tokens/s${seconds === undefined ? '' : `, in ${latency(seconds * 1000)}`}`}
           />
         )}
       </Stats>
