@@ -1,10 +1,12 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encodeIds, encodeLogProbs } from '@hindcast/contracts';
 import { loadTokenizer, type Tokenizer } from '@hindcast/language-model';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import type { FakeAnswer } from './testing/engine-wire';
 import { FakeEngine } from './testing/fake-engine';
+import { FakeLedger, turnDetail } from './testing/fake-ledger';
 import { openAiWire, type OpenAiHabits } from './testing/fake-openai';
 import { BusReader, startTestGateway, userSays } from './testing/gateway-harness';
 import { startGatewayProcess, type GatewayProcess } from './testing/gateway-process';
@@ -102,6 +104,24 @@ describe('the openai dialect', () => {
       expect([...capture.responseIds]).toEqual(shown.map(({ id }) => id));
       expect([...capture.rolloutLogProbs]).toEqual(shown.map(({ logProb }) => Math.fround(logProb!)));
       expect(capture.header).toMatchObject({ dialect: 'openai', policyVersion: 0 });
+    }
+  });
+
+  it('a turn is shown with the texts of its tokens, from the vocabulary', async () => {
+    const ids = [...tokenizer.encode('Sure, ü'), END];
+    const pieces = ids.map((id) => tokenizer.tokenBytes(id));
+    const logProbs = encodeLogProbs(ids.map(() => -1));
+    const ledger = await FakeLedger.start(bus.raw);
+    const detail = turnDetail({ tokens: { ids: encodeIds(ids), rollout: logProbs, teacher: null } });
+    ledger.answers.turnDetail = () => ({ found: true, detail });
+    try {
+      const { texts } = (await (await fetch(`${gateway.url}/admin/v1/turns/x`)).json()) as { texts: (string | null)[] };
+      const isWhole = (bytes: Uint8Array): boolean => !Buffer.from(bytes).toString().includes('\uFFFD');
+      expect(texts).toEqual(pieces.map((bytes) => (isWhole(bytes) ? Buffer.from(bytes).toString() : null)));
+      expect(texts.join('')).toContain('Sure,');
+      expect(engine.calls).toEqual([]);
+    } finally {
+      ledger.stop();
     }
   });
 
