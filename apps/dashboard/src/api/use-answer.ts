@@ -6,6 +6,8 @@ import { useOnEvent, type EventName } from './events';
 export interface Answer<T> {
   /** The newest answer that came; old data stays while it is asked for again, and when that fails. `null` before the first. */
   readonly data: T | null;
+  /** The path that `data` is of; another one than asked for while `keep` holds the old data. */
+  readonly of: string | null;
   /** Why the newest request failed; `null` when it did not. */
   readonly failure: AskFailure | null;
   readonly isAsking: boolean;
@@ -25,6 +27,7 @@ export interface AnswerOptions {
 interface Held<T> {
   readonly path: string | null;
   readonly data: T | null;
+  readonly of: string | null;
   readonly failure: AskFailure | null;
   readonly asked: number;
 }
@@ -35,7 +38,7 @@ const PAUSE_MS = 1_000;
 /** The JSON of a path; `null` asks for nothing. A request is aborted when the path changes or the page is left. */
 export function useAnswer<T>(path: string | null, options: AnswerOptions = {}): Answer<T> {
   const { on = NEVER, everyMs = 0, keep = false } = options;
-  const [held, setHeld] = useState<Held<T>>({ path: null, data: null, failure: null, asked: -1 });
+  const [held, setHeld] = useState<Held<T>>({ path: null, data: null, of: null, failure: null, asked: -1 });
   const [asked, setAsked] = useState(0);
   const again = useCallback(() => setAsked((n) => n + 1), []);
 
@@ -43,11 +46,14 @@ export function useAnswer<T>(path: string | null, options: AnswerOptions = {}): 
     if (path === null) return;
     const abort = new AbortController();
     ask<T>(path, { signal: abort.signal }).then(
-      (data) => abort.signal.aborted || setHeld({ path, data, failure: null, asked }),
+      (data) => abort.signal.aborted || setHeld({ path, data, of: path, failure: null, asked }),
       (error: unknown) => {
         if (abort.signal.aborted) return;
         const failure = error instanceof AskFailure ? error : new AskFailure(String(error), 0, null);
-        setHeld((before) => ({ path, data: before.path === path || keep ? before.data : null, failure, asked }));
+        setHeld((before) => {
+          const kept = before.of === path || keep ? { data: before.data, of: before.of } : { data: null, of: null };
+          return { path, ...kept, failure, asked };
+        });
       },
     );
     return () => abort.abort();
@@ -63,6 +69,7 @@ export function useAnswer<T>(path: string | null, options: AnswerOptions = {}): 
   const isOfPath = held.path === path;
   return {
     data: isOfPath || keep ? held.data : null,
+    of: held.of,
     failure: isOfPath ? held.failure : null,
     isAsking: path !== null && !(isOfPath && held.asked === asked),
     again,

@@ -3,6 +3,8 @@ import { decimal, signed } from '../../core/number';
 import { rowWindow } from '../../core/row-window';
 import { visibleText } from '../../core/token-chunks';
 import { levelOf, readToken, type TokenSignals } from '../../core/token-signals';
+import '../../parts/table.css';
+import './tokens.css';
 
 /** Height of a row in px; the style sheet sets the same. */
 const ROW_HEIGHT = 28;

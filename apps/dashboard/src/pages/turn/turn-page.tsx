@@ -44,8 +44,10 @@ function Turn({ answer, again }: { readonly answer: TurnAnswer; readonly again: 
         </div>
         <div className="turn-column">
           <Decision detail={detail} />
-          <Votes detail={detail} />
           <FeedbackForm turnId={detail.turn.turnId} feedback={detail.feedback} again={again} />
+        </div>
+        <div className="turn-column">
+          <Votes detail={detail} />
         </div>
       </div>
       <Tokens answer={answer} />

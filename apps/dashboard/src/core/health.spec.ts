@@ -1,0 +1,28 @@
+import { overviewFixture } from '../testing/overview-fixture';
+import { healthRows } from './health';
+
+const overview = overviewFixture();
+
+describe('the health of the parts', () => {
+  it('puts what is wrong first, with what it is', () => {
+    const rows = healthRows(overview);
+    expect(rows.slice(0, 3).map(({ ok }) => ok)).toEqual([false, false, true]);
+    expect(rows.find(({ name }) => name === 'judge-svc')?.detail).toContain('overloaded');
+  });
+
+  it('misses a service that is not on the bus, and the ledger', () => {
+    const rows = healthRows({
+      ...overview,
+      services: overview.services.filter(({ app }) => app !== 'trainer'),
+      ledger: null,
+    });
+    expect(rows.find(({ name }) => name === 'trainer')).toMatchObject({ ok: false, detail: 'not on the bus' });
+    expect(rows.find(({ key }) => key === 'ledger')?.ok).toBe(false);
+  });
+
+  it('tells replicas apart, and each has a key of its own', () => {
+    const rows = healthRows(overview);
+    expect(rows.filter(({ name }) => name.startsWith('gateway ')).length).toBe(2);
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+  });
+});

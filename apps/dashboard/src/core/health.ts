@@ -1,0 +1,51 @@
+import type { Overview } from '../api/types';
+
+export interface HealthRow {
+  readonly key: string;
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string | null;
+}
+
+/** The services that a loop has; one that is not on the bus is missed. */
+const EXPECTED = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer'] as const;
+
+/** What can be well or not, what is wrong first. */
+export function healthRows({ engines, services, broker, ledger }: Overview): HealthRow[] {
+  const rows: HealthRow[] = [
+    {
+      key: 'broker',
+      name: 'Broker',
+      ok: broker.ok,
+      detail: broker.durability ?? (broker.ok ? null : 'does not answer'),
+    },
+    {
+      key: 'ledger',
+      name: 'Ledger and its database',
+      ok: ledger !== null,
+      detail: ledger === null ? 'does not answer' : null,
+    },
+    ...engines.map(({ url, ok, detail, models }) => ({
+      key: `engine ${url}`,
+      name: `Engine ${url}`,
+      ok,
+      detail: detail ?? (models.length === 0 ? null : models.join(', ')),
+    })),
+    ...EXPECTED.filter((app) => !services.some((service) => service.app === app)).map((app) => ({
+      key: app,
+      name: app,
+      ok: false,
+      detail: 'not on the bus',
+    })),
+    ...services.map(({ app, instance, ready, checks, release }) => {
+      const wrong = checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail ?? 'not ok'}`);
+      return {
+        key: `${app} ${instance}`,
+        name: services.filter((other) => other.app === app).length > 1 ? `${app} ${instance}` : app,
+        ok: ready && wrong.length === 0,
+        detail: wrong.length > 0 ? wrong.join('; ') : ready ? release : 'not ready',
+      };
+    }),
+  ];
+  return [...rows.filter(({ ok }) => !ok), ...rows.filter(({ ok }) => ok)];
+}

@@ -1,0 +1,56 @@
+import type { Overview } from '../../api/types';
+import { percent, whole } from '../../core/number';
+import { Section } from '../../parts/page';
+import { Stat, Stats } from '../../parts/stat';
+import { Time } from '../../parts/time';
+import { Link } from '../../router/link';
+
+/** Which version serves, and which one is on trial. */
+export function Policy({ overview: { policy, ledger } }: { readonly overview: Overview }) {
+  const { version, adapter, since, canary } = policy;
+  return (
+    <Section title="Policy" actions={<Link to="/ui/policies">All versions</Link>}>
+      <Stats>
+        <Stat
+          label="Serving"
+          value={`Version ${version}`}
+          note={
+            since === null ? (
+              'the base model'
+            ) : (
+              <>
+                since <Time at={since} />
+              </>
+            )
+          }
+        />
+        {canary !== null && (
+          <Stat
+            label="On trial"
+            value={`Version ${canary.version}`}
+            note={
+              <>
+                {percent(canary.share, 0)} of the sessions, since <Time at={canary.at} />
+              </>
+            }
+          />
+        )}
+        <Stat
+          label="Published"
+          value={ledger === null ? '–' : whole(ledger.status.versionsPublished)}
+          note={ledger === null ? undefined : `of ${whole(ledger.status.steps)} steps`}
+        />
+      </Stats>
+      <p className="muted">
+        {adapter === null ? (
+          'Answered under the base model’s name.'
+        ) : (
+          <>
+            Answered under the name <code>{adapter}</code>.
+          </>
+        )}
+        {canary === null && ' No version is on trial.'}
+      </p>
+    </Section>
+  );
+}
