@@ -87,6 +87,14 @@ describe('pruned services', () => {
     expect((await service.get('/metrics')).status).toBe(200);
   });
 
+  it('the gateway serves the dashboard that was built', async () => {
+    const { url } = running.get('gateway')!;
+    const page = await (await fetch(`${url}/`)).text();
+    const [, script] = /<script[^>]+src="(\/assets\/[^"]+)"/.exec(page)!;
+    const response = await fetch(url + script!, { headers: { 'accept-encoding': 'br' } });
+    expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'br']);
+  });
+
   it.each(started)('the health check of %s knows it from one that is away', async (name) => {
     const { port } = running.get(name)!;
     expect(await runPruned(name, places, 'healthcheck.mjs', [], { PORT: String(port), HOST: '0.0.0.0' })).toMatchObject(

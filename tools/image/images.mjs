@@ -8,7 +8,7 @@ export const USER = { uid: 10001, gid: 10001 };
  * @property {string} app folder in apps/
  * @property {number} port default port, where /healthz answers
  * @property {readonly string[]} entries files of the app that are started on their own, besides dist/main.js
- * @property {readonly string[]} files other files and folders of the app that are read at run time
+ * @property {readonly string[]} files other files and folders that are read at run time, as seen from the app's folder
  * @property {readonly string[]} packages modules that are loaded under a computed name
  * @property {readonly string[]} without packages that are left out although the code names them
  */
@@ -52,6 +52,7 @@ export const IMAGES = {
  */
 export const COMPUTED_LOADS = {
   'libs/platform/dist/build-info.js': 'its own package.json',
+  'apps/gateway/dist/admin/dashboard-files.js': 'the built dashboard, a folder of the image',
   'apps/gateway/dist/recovery-thread.js': 'dist/recovery-worker.js is an entry of its own',
   'apps/gateway/dist/redaction.js': 'a module of the operator',
   'apps/dispatcher/dist/migrate.js': 'prisma/migrate.mjs is an entry of its own',

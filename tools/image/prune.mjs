@@ -59,7 +59,8 @@ export function ownFiles(name, root) {
   const image = imageOf(name);
   const folder = join(root, 'apps', image.app);
   const entries = ['dist/main.js', ...image.entries].map((entry) => join(folder, entry));
-  for (const entry of entries) if (!existsSync(entry)) throw new Error(`${entry} is not there (npm run build)`);
+  for (const path of [...entries, ...image.files.map((file) => join(folder, file))])
+    if (!existsSync(path)) throw new Error(`${path} is not there (npm run build)`);
   const { files, outside, computed } = moduleGraph(
     entries,
     (specifier) => specifier.startsWith('.') || specifier.startsWith(WORKSPACE),
