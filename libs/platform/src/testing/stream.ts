@@ -22,3 +22,10 @@ export async function deadLetters(connection: NatsConnection): Promise<(DeadLett
   }
   return letters;
 }
+
+/** Headers of the newest message of a subject. */
+export async function newestHeaders(connection: NatsConnection, subject: string): Promise<Record<string, string>> {
+  const manager = await jetstreamManager(connection);
+  const message = await manager.streams.getMessage(streamOf(subject), { last_by_subj: subject });
+  return Object.fromEntries(message!.header.keys().map((name) => [name, message!.header.get(name)]));
+}
