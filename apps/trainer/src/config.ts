@@ -104,6 +104,8 @@ const Variables = commonConfig(8084).extend({
   MAX_GRAD_NORM: positive.default(1),
   /** Make activations again in the backward pass: less memory, a third more time. For backends that run op by op. */
   RECOMPUTE: z.enum(['auto', 'on', 'off']).default('auto'),
+  /** The record of a step has the log-probs of its samples under the weights that it made; costs a forward pass. */
+  RECORD_NEW_LOG_PROBS: booleanFlag.default(true),
   /** Tokens of one forward and backward pass, padding included; a longer sample is refused. */
   TOKEN_BUDGET: count.default(8192),
   /** Largest lag of a sample's version behind the one that serves, in versions. */

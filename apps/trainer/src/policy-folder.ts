@@ -10,6 +10,8 @@ export const MANIFEST = 'manifest.json';
 export const STEP = 'step.json';
 export const NEXT_BATCH = 'next-batch.json';
 export const NUMBERING = 'numbering.json';
+/** Up to which version it was announced what the steps made of their samples. */
+export const TRAINED_SAMPLES = 'trained-samples.json';
 
 const Numbering = z.strictObject({ v: z.literal(1), above: z.int().nonnegative() });
 

@@ -2,6 +2,7 @@ import { HindcastError } from '@hindcast/contracts';
 import type { Log, WorkerSlots } from '@hindcast/platform';
 import type { Hyperparameters } from './core/hyperparameters';
 import type { Manifest } from './core/manifest';
+import { newLogProbs } from './core/new-log-probs';
 import type { PolicyModel } from './core/policy-model';
 import { timingMetrics } from './core/step-metrics';
 import { stepRecord } from './core/step-record';
@@ -18,6 +19,8 @@ export interface StepsParts {
   readonly model: PolicyModel;
   readonly probes: ProbeSet;
   readonly hyper: Hyperparameters;
+  /** Whether the record of a step has the log-probs under the weights that it made. */
+  readonly recordsNewLogProbs: boolean;
   /** The samples with the teacher's top-K; `null` where the loss has no such term. */
   readonly withTopK: ((batch: readonly TrainingSample[]) => Promise<readonly TrainingSample[]>) | null;
   readonly room: WaitingRoom;
@@ -35,6 +38,8 @@ interface Computed {
   readonly parent: number;
   readonly seconds: number;
   readonly result: StepResult;
+  /** log π_θ after the step; `null` for a sample that has none. */
+  readonly newLogProbs: readonly (Float32Array | null)[];
 }
 
 /** Takes steps: computes one, commits it as a version, and lets go of its samples. */
@@ -79,7 +84,27 @@ export class Steps {
     const samples = withTopK ? await withTopK(batch) : batch;
     const startedAt = performance.now();
     const result = await trainStep(model, samples, await this.stateOf(parent), hyper, parent);
-    return { version, parent, result, seconds: (performance.now() - startedAt) / 1000 };
+    const seconds = (performance.now() - startedAt) / 1000;
+    return { version, parent, result, seconds, newLogProbs: await this.newLogProbs(version, samples, result) };
+  }
+
+  /** For who looks at a step afterwards: nothing that goes wrong here says anything against it. */
+  private async newLogProbs(
+    version: number,
+    samples: readonly TrainingSample[],
+    result: StepResult,
+  ): Promise<readonly (Float32Array | null)[]> {
+    const { model, recordsNewLogProbs, log } = this.parts;
+    if (!result.ok || !recordsNewLogProbs) return [];
+    try {
+      const found = await newLogProbs(model, samples, result.state.weights);
+      const turnIds = samples.filter((_, i) => found[i] === null).map(({ turnId }) => turnId);
+      if (turnIds.length > 0) log.warn('step.new-log-probs-not-finite', { version, turnIds });
+      return found;
+    } catch (error) {
+      log.warn('step.new-log-probs-missing', { version, error });
+      return [];
+    }
   }
 
   private async stateOf(version: number): Promise<TrainingState> {
@@ -94,7 +119,7 @@ export class Steps {
   /** `null` when the step no longer follows what serves. */
   private async commit(batch: readonly TrainingSample[], step: Computed): Promise<Manifest | null> {
     const { store, hyper, serving, reporter, log } = this.parts;
-    const { version, parent, result, seconds } = step;
+    const { version, parent, result, seconds, newLogProbs } = step;
     if (!result.ok) throw new TypeError('a step that was refused has nothing to commit');
     const metrics = { ...result.metrics, ...timingMetrics(result.metrics, seconds) };
     const turnIds = batch.map((sample) => sample.turnId);
@@ -114,7 +139,7 @@ export class Steps {
           progress: result.state.progress,
         },
         result.state,
-        stepRecord(version, batch, result),
+        stepRecord(version, batch, result, newLogProbs, hyper.loss.clip),
       );
     });
     if (!manifest) return null;

@@ -6,6 +6,7 @@ import { BatchSource } from './batch-source';
 import { hyperparametersOf, type TrainerConfig } from './config';
 import type { Hyperparameters } from './core/hyperparameters';
 import { unpublished } from './core/manifest';
+import { weightsInUse } from './core/signal-weights';
 import { decodeSample, refusalOf, type Refusal, type TrainingSample } from './core/training-sample';
 import { exportDiskRoom } from './disk-gauges';
 import { StepReporter } from './metrics/step-reporter';
@@ -17,6 +18,7 @@ import { Rollbacks } from './rollbacks';
 import { arrived, inStep } from './step-trace';
 import { Steps } from './steps';
 import { TopKStore } from './top-k-store';
+import { TrainedAnnouncer } from './trained-announcer';
 import { WaitingRoom } from './waiting-room';
 import { assemble, type Workshop } from './workshop';
 
@@ -24,6 +26,7 @@ interface TrainerParts {
   readonly retries: Retries;
   readonly batches: BatchSource;
   readonly steps: Steps;
+  readonly trained: TrainedAnnouncer;
   readonly rollbacks: Rollbacks;
   readonly publication: Publication;
 }
@@ -83,7 +86,11 @@ export class Trainer implements OnApplicationShutdown {
       retries,
       publication,
       batches: new BatchSource({ config, store, room, nats, log }),
-      steps: new Steps({ store, model, probes, hyper, withTopK, room, reporter, retries, serving, leaveDamaged, log }),
+      steps: new Steps({
+        ...{ store, model, probes, hyper, withTopK, room, reporter, retries, serving, leaveDamaged, log },
+        recordsNewLogProbs: config.RECORD_NEW_LOG_PROBS,
+      }),
+      trained: new TrainedAnnouncer({ store, bus, log }),
       rollbacks,
     };
     this.running = this.work();
@@ -119,6 +126,7 @@ export class Trainer implements OnApplicationShutdown {
         continue;
       }
       const { manifest, step } = await inStep(batch, () => steps.take(batch));
+      if (manifest) await retries.untilDone('announcement', () => inSpan('announcement', {}, () => this.tell(), step));
       if (manifest) await inSpan('publication', {}, () => publication.publish(manifest), step);
       await retries.untilDone('clean-up', () => this.workshop.store.cleanUp(this.config.KEEP_VERSIONS));
     }
@@ -127,12 +135,19 @@ export class Trainer implements OnApplicationShutdown {
   /** Completes what a crash left: rollbacks, the board, publications, announcements, and a batch that was begun. */
   private async pickUp(): Promise<void> {
     const { store } = this.workshop;
-    const { batches, publication } = this.parts;
+    const { batches, publication, trained } = this.parts;
     await batches.pickUp();
+    await trained.catchUp();
     await publication.reconcile();
     for (const manifest of unpublished(store.all())) await publication.publish(manifest);
     await publication.announceAll();
     await publication.reconcile();
+  }
+
+  /** What a committed step made of its samples, and with which weights of the signals. */
+  private async tell(): Promise<void> {
+    await this.parts.trained.catchUp();
+    await this.writeSettings();
   }
 
   private async announceRefusal(sample: TrainingSample, refusal: Refusal): Promise<void> {
@@ -180,7 +195,10 @@ export class Trainer implements OnApplicationShutdown {
 
   private async writeSettings(): Promise<void> {
     const { BATCH_SIZE: batchSize, BATCH_MIN: batchMin, METHOD: method } = this.config;
-    await this.board.writeSettings({ batchSize, batchMin, method, backend: this.workshop.backend.name });
+    const { store, backend } = this.workshop;
+    const weights = weightsInUse(this.hyper, store.all().at(-1)?.metrics ?? null);
+    const signals = { wRl: weights?.rl ?? null, wOpd: weights?.opd ?? null };
+    await this.board.writeSettings({ batchSize, batchMin, method, backend: backend.name, ...signals });
   }
 }
 

@@ -33,7 +33,13 @@ async function reopen(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
   return await open(over);
 }
 
-const record = { v: 1 as const, version: 1, weights: { rl: 1, opd: 1 }, samples: [] };
+const record = {
+  v: 1 as const,
+  version: 1,
+  weights: { rl: 1, opd: 1 },
+  clip: { epsilonLow: 0.2, epsilonHigh: 0.28 },
+  samples: [],
+};
 async function commit(store: VersionStore, version: number): Promise<TrainingState> {
   const state = await store.stateOf(0);
   const first = [...state.weights.keys()][0]!;

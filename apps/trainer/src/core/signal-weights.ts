@@ -26,7 +26,7 @@ export async function chooseWeights(
   options: AdvantageOptions,
   gradientsOf: (weights: SignalWeights) => Promise<BatchGradients>,
 ): Promise<{ weights: SignalWeights; signalRatio: number }> {
-  const scaled = ({ rl, opd }: SignalWeights): SignalWeights => ({ rl: hyper.wRl * rl, opd: hyper.wOpd * opd });
+  const scaled = (weights: SignalWeights): SignalWeights => scaledBy(hyper, weights);
   const previous = progress.signalRatio;
   switch (hyper.balance) {
     case 'fixed':
@@ -49,6 +49,23 @@ export async function chooseWeights(
     }
   }
 }
+
+/**
+ * The weights that samples of now are weighed with: fixed ones, else those of the last step by its metrics; `null` before the first.
+ */
+export function weightsInUse(
+  hyper: Pick<Hyperparameters, 'balance' | 'preset' | 'wRl' | 'wOpd'>,
+  lastMetrics: Readonly<Record<string, number>> | null,
+): SignalWeights | null {
+  if (hyper.balance === 'fixed') return scaledBy(hyper, BALANCE_PRESETS[hyper.preset]);
+  const { w_rl: rl, w_opd: opd } = lastMetrics ?? {};
+  return rl === undefined || opd === undefined ? null : { rl, opd };
+}
+
+const scaledBy = ({ wRl, wOpd }: Pick<Hyperparameters, 'wRl' | 'wOpd'>, { rl, opd }: SignalWeights): SignalWeights => ({
+  rl: wRl * rl,
+  opd: wOpd * opd,
+});
 
 /** Standard deviation of one signal's advantages over the tokens of the samples that carry it; `null` when none does. */
 function signalSpread(

@@ -8,8 +8,11 @@ export interface StepRecord {
   readonly version: number;
   /** w_rl and w_opd as used. */
   readonly weights: SignalWeights;
+  /** The clip range of the ratio is [1 − low, 1 + high]. */
+  readonly clip: { readonly epsilonLow: number; readonly epsilonHigh: number };
   readonly samples: readonly {
     readonly turnId: string;
+    readonly tenant: string;
     readonly case: SampleCase;
     readonly reward: number;
     readonly policyVersion: number;
@@ -21,6 +24,8 @@ export interface StepRecord {
     readonly rolloutLogProbs: readonly number[];
     /** log π_old as used, `[R]` nats. */
     readonly oldLogProbs: readonly number[];
+    /** log π_θ after the step, `[R]` nats; `null` where it was not computed, or is none. */
+    readonly newLogProbs: readonly number[] | null;
     /** log π_T, `[R]` nats; `null` without a teacher signal. */
     readonly teacherLogProbs: readonly number[] | null;
   }[];
@@ -34,13 +39,17 @@ export function stepRecord(
     readonly advantages: readonly Float64Array[];
     readonly oldLogProbs: readonly ArrayLike<number>[];
   },
+  newLogProbs: readonly (ArrayLike<number> | null)[],
+  { epsilonLow, epsilonHigh }: StepRecord['clip'],
 ): StepRecord {
   return {
     v: 1,
     version,
     weights: step.weights,
+    clip: { epsilonLow, epsilonHigh },
     samples: samples.map((sample, i) => ({
       turnId: sample.turnId,
+      tenant: sample.tenant,
       case: sample.case,
       reward: sample.reward,
       policyVersion: sample.policyVersion,
@@ -49,7 +58,10 @@ export function stepRecord(
       advantages: Array.from(step.advantages[i]!),
       rolloutLogProbs: Array.from(sample.rolloutLogProbs),
       oldLogProbs: Array.from(step.oldLogProbs[i]!),
-      teacherLogProbs: sample.teacherLogProbs && Array.from(sample.teacherLogProbs),
+      newLogProbs: arrayOf(newLogProbs[i]),
+      teacherLogProbs: arrayOf(sample.teacherLogProbs),
     })),
   };
 }
+
+const arrayOf = (values: ArrayLike<number> | null | undefined): number[] | null => (values ? Array.from(values) : null);

@@ -124,7 +124,7 @@ export class Bench {
   }
 
   /** Every stored message of a contract, in order. */
-  async stored<N extends 'policyUpdated' | 'sampleRefused'>(name: N): Promise<MessageOf<N>[]> {
+  async stored<N extends 'policyUpdated' | 'sampleRefused' | 'sampleTrained'>(name: N): Promise<MessageOf<N>[]> {
     const consumer = await jetstream(this.connection).consumers.get('RL', { filter_subjects: contracts[name].subject });
     const found: MessageOf<N>[] = [];
     const { num_pending: pending } = await consumer.info();
