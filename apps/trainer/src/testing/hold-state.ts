@@ -16,7 +16,13 @@ async function main(baseModel: string, policyDir: string, what: string): Promise
   // Zeros take no memory before they are written to.
   for (const moments of [state.optimizer.first, state.optimizer.second])
     for (const values of moments.values()) values.fill(1e-3);
-  const record = { v: 1 as const, version: 1, weights: { rl: 1, opd: 1 }, samples: [] };
+  const record = {
+    v: 1 as const,
+    version: 1,
+    weights: { rl: 1, opd: 1 },
+    clip: { epsilonLow: 0.2, epsilonHigh: 0.28 },
+    samples: [],
+  };
   if (what === 'begin') await store.commit(newManifest(1, state, store.tuning), state, record);
   const peak = peakBytes();
   await store.close();
