@@ -51,6 +51,10 @@ class CatalogAdapterFactory extends PrismaPg {
       });
       return { ...result, columnNames: result.columnNames.map((name) => name.replace(MARK, '')) };
     };
+    // The adapter's own cuts a script at each semicolon, those within functions too. Whole, it is one transaction.
+    adapter.executeScript = async (script) => {
+      await adapter.client.query(script).catch((error) => adapter.onError(error));
+    };
     return adapter;
   }
 }

@@ -14,9 +14,9 @@ const RETRY_MS = 1_000;
 /** A health check is not to hang with what it checks. */
 const CHECK_MS = 2_000;
 
-/** A statement that the server plans once per connection. */
+/** A statement that the server plans once per connection, or, without a name, for its values each time. */
 export interface Statement {
-  readonly name: string;
+  readonly name?: string;
   readonly text: string;
 }
 

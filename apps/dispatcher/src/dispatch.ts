@@ -6,7 +6,7 @@ import { needsCapture, type Circumstances, type Decision, type JudgedTurn } from
 import { decisionRows } from './core/decision-rows';
 import { decideRecording, recordingTexts, type Recording } from './core/recording';
 import { CurrentVersion } from './current-version';
-import type { TurnRows } from './ledger-commit';
+import type { TurnRows } from './ledger-rows';
 import { LedgerWriter } from './ledger-writer';
 import { LengthGuard } from './length-guard';
 import { Outbox } from './outbox';

@@ -1,74 +1,6 @@
-import type { PolicyUpdated } from '@hindcast/contracts';
-import type { Turn } from './core/turn';
-import { Prisma } from './generated/client';
 import type { Database, Statement } from './database';
-
-/** A sample that was trained or refused. */
-export interface EndedSample {
-  readonly turnId: string;
-  readonly state: 'trained' | 'refused';
-  readonly refusedReason?: string | null;
-  readonly refusedDetail?: string | null;
-  readonly trainedIn?: number | null;
-}
-
-/** A sample to be published. */
-export interface OutboxRow {
-  readonly turnId: string;
-  readonly tenant: string;
-  /** The sample as JSON; `null` where the turn's recording gives it again. */
-  readonly body: Uint8Array | null;
-  /** See `trace-text.ts`. */
-  readonly trace: string | null;
-}
-
-/** What a decision depended on (`core/recording.ts`). */
-export interface RecordingRow {
-  readonly turnId: string;
-  readonly tenant: string;
-  readonly sessionId: string | null;
-  readonly judged: string;
-  readonly capture: Uint8Array | null;
-  readonly feedback: string | null;
-  readonly circumstances: string;
-}
-
-/** A judged turn that waits for the outcome of its session. */
-export interface HeldRow {
-  readonly turnId: string;
-  readonly tenant: string;
-  readonly sessionId: string;
-  readonly judged: string;
-  readonly expiresAt: Date;
-  readonly trace: string | null;
-}
-
-/** What became of a version; its state as the database spells it. */
-export type VersionRow = Omit<Prisma.PolicyVersionCreateManyInput, 'state'> & Pick<PolicyUpdated, 'state'>;
-
-/** Rows that belong to turns of the same change: they are stored when their turn is. */
-export interface TurnRows {
-  readonly decisions?: readonly Prisma.DecisionCreateManyInput[];
-  readonly votes?: readonly Prisma.VoteCreateManyInput[];
-  readonly samples?: readonly Prisma.SampleCreateManyInput[];
-  readonly outbox?: readonly OutboxRow[];
-  readonly recordings?: readonly RecordingRow[];
-  readonly held?: readonly HeldRow[];
-  readonly ended?: readonly EndedSample[];
-}
-
-/** Rows to store together. */
-export interface Changes extends TurnRows {
-  /** Each one revision ahead of its row. */
-  readonly turns: readonly Turn[];
-  /** Turns that are only stored while no turn of their session was kept. */
-  readonly firstSamples?: readonly { readonly turnId: string; readonly sessionId: string }[];
-  readonly steps?: readonly Prisma.StepCreateManyInput[];
-  readonly versions?: readonly VersionRow[];
-  readonly deadLetters?: readonly Prisma.DeadLetterCreateManyInput[];
-  /** Turns whose samples the broker has confirmed. */
-  readonly sent?: readonly string[];
-}
+import { Prisma } from './generated/client';
+import type { Changes } from './ledger-rows';
 
 const turnColumns = Object.values(Prisma.TurnScalarFieldEnum).filter(
   (column) => column !== 'id' && column !== 'createdAt',
@@ -96,7 +28,7 @@ const statementOf = (name: string, condition: string): Statement => ({
     ON CONFLICT (id) DO UPDATE
       SET (${columns}) = ROW(${excluded}), "createdAt" = LEAST(turns."createdAt", EXCLUDED."createdAt")
       WHERE turns.revision = EXCLUDED.revision - 1
-    RETURNING id, "sessionId", judged, decided
+    RETURNING id, "sessionId", judged, decided, 'forgotten' IN (closed, "decidedReason", refused) AS forgotten
   ),
   session AS (
     INSERT INTO sessions SELECT new.* FROM json_populate_recordset(NULL::sessions, $2::json) new
@@ -138,6 +70,15 @@ const statementOf = (name: string, condition: string): Statement => ({
     FROM json_to_recordset($8::json) AS new("turnId" text, tenant text, "sessionId" text, "judgedFrom" int,
       "judgedLength" int, "expiresAt" timestamptz, trace text)
     WHERE "turnId" IN (SELECT id FROM turn)
+    ON CONFLICT DO NOTHING
+  ),
+  words AS (
+    INSERT INTO turn_texts ("turnId", texts, request, answer, words, "storedAt")
+    SELECT "turnId", convert_from(${slice('texts')}, 'UTF8'), request, answer,
+      strip(to_tsvector('simple', convert_from(${slice('searched')}, 'UTF8'))), "storedAt"
+    FROM json_to_recordset($16::json) AS new("turnId" text, request text, answer text, "textsFrom" int, "textsLength" int,
+      "searchedFrom" int, "searchedLength" int, "storedAt" timestamptz)
+    WHERE "turnId" IN (SELECT id FROM turn WHERE forgotten IS NOT TRUE)
     ON CONFLICT DO NOTHING
   ),
   released AS (
@@ -204,7 +145,7 @@ export async function commit(database: Database, changes: Changes, now: Date): P
 
 function valuesOf(changes: Changes, now: Date): unknown[] {
   const { turns, decisions = [], votes = [], samples = [], recordings = [], outbox = [], held = [] } = changes;
-  const { ended = [], steps = [], versions = [], deadLetters = [], firstSamples = [], sent = [] } = changes;
+  const { ended = [], steps = [], versions = [], deadLetters = [], firstSamples = [], sent = [], texts = [] } = changes;
   const bytes = new Bytes();
   const sessions = turns.flatMap(({ sessionId, tenant }) => (sessionId === null ? [] : [{ id: sessionId, tenant }]));
   const dated = (rows: readonly object[], column: string): object[] => rows.map((row) => ({ ...row, [column]: now }));
@@ -228,7 +169,14 @@ function valuesOf(changes: Changes, now: Date): unknown[] {
     dated(versions, 'createdAt'),
     deadLetters,
   ];
-  return [...tables.map(storableJson), bytes.joined(), storableJson(firstSamples), storableJson(sent)];
+  const textRows = texts.map(({ texts: json, searched, ...row }) => ({
+    ...row,
+    ...bytes.add('texts', Buffer.from(json)),
+    ...bytes.add('searched', Buffer.from(storableText(searched))),
+    storedAt: now,
+  }));
+  const others = [firstSamples, sent, textRows].map(storableJson);
+  return [...tables.map(storableJson), bytes.joined(), ...others];
 }
 
 /** Large values go beside the rows, as bytes: in JSON they would be escaped here and read again there. */

@@ -3,7 +3,8 @@ import { DependencyUnavailable } from '@hindcast/contracts';
 import { folded, type Folded, type TurnNews } from './core/fold';
 import type { Turn } from './core/turn';
 import { Database } from './database';
-import { commit, type Changes, type TurnRows } from './ledger-commit';
+import { commit } from './ledger-commit';
+import type { Changes, TurnRows } from './ledger-rows';
 
 /** One event of one turn, and what is stored with it when it is news. */
 export interface TurnChange extends TurnNews<TurnRows> {
@@ -199,7 +200,7 @@ const READ_TURNS = { name: 'read-turns', text: 'SELECT * FROM turns WHERE id = A
 const bytesOf = ({ rows = {} }: TurnChange): number =>
   [...(rows.recordings ?? []), ...(rows.held ?? [])].reduce(
     (sum, row) => sum + row.judged.length + ('capture' in row ? (row.capture?.length ?? 0) : 0),
-    0,
+    (rows.texts ?? []).reduce((sum, row) => sum + row.texts.length + row.searched.length, 0),
   );
 
 const fail = (group: readonly Waiting[], error: unknown): void => group.forEach((waiting) => waiting.reject(error));
@@ -227,6 +228,7 @@ function changesOf(
     // A turn that is held and decided at once was not held.
     held: all('held').filter((row) => news.some(({ turn }) => turn!.id === row.turnId && turn!.decided === null)),
     ended: all('ended'),
+    texts: all('texts'),
     sent,
   };
 }

@@ -5,7 +5,8 @@ import { storyOf } from './core/story';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
 import { Prisma } from './generated/client';
-import { commit, storableText, type Changes } from './ledger-commit';
+import { commit, storableText } from './ledger-commit';
+import type { Changes } from './ledger-rows';
 import { LedgerWriter, type OtherRows, type TurnChange } from './ledger-writer';
 
 /** A step of the trainer: what it trained, and what came of it. */

@@ -26,7 +26,14 @@ async function migrated(url: string): Promise<readonly string[]> {
 test('dispatchers that start together migrate once, and the tables are the schema', async () => {
   const url = await postgres.createDatabase();
   const applied = await Promise.all([migrated(url), migrated(url), migrated(url)]);
-  expect(applied.flat()).toEqual(['0001_ledger', '0002_signal', '0003_first_outcome', '0004_rolled_back']);
+  expect(applied.flat()).toEqual([
+    '0001_ledger',
+    '0002_signal',
+    '0003_first_outcome',
+    '0004_rolled_back',
+    '0005_lists',
+    '0006_traces',
+  ]);
   expect(await migrated(url)).toEqual([]);
   const script = path.join(__dirname, '..', 'prisma', 'migrate.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [script, 'drift'], { env: { DATABASE_URL: url } });
@@ -59,7 +66,13 @@ test('a ledger of the first version keeps its turns, and what it had still to se
     url,
     `INSERT INTO outbox ("turnId", tenant, body) VALUES ('ready', 'acme', '{"reward": -1, "hint": "né"}'), ('ended', 'acme', NULL)`,
   );
-  expect(await migrated(url)).toEqual(['0002_signal', '0003_first_outcome', '0004_rolled_back']);
+  expect(await migrated(url)).toEqual([
+    '0002_signal',
+    '0003_first_outcome',
+    '0004_rolled_back',
+    '0005_lists',
+    '0006_traces',
+  ]);
 
   expect(await query(url, 'SELECT id, judged, "outcomePending", "userId" FROM turns ORDER BY id')).toEqual(
     ['ended', 'ready'].map((id) => ({ id, judged: false, outcomePending: false, userId: null })),

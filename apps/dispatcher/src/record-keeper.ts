@@ -10,16 +10,24 @@ const DAY_MS = 86_400_000;
 const BATCH = 500;
 
 /** A sample that is still to be sent may be made from its recording. */
-const DELETE_OLD: Statement = {
-  name: 'delete-old-recordings',
-  text: `DELETE FROM recordings WHERE "turnId" IN (
+const DELETE_OLD: readonly Statement[] = [
+  {
+    name: 'delete-old-recordings',
+    text: `DELETE FROM recordings WHERE "turnId" IN (
       SELECT "turnId" FROM recordings WHERE "decidedAt" < $1
         AND NOT EXISTS (SELECT FROM outbox WHERE outbox."turnId" = recordings."turnId" AND "sentAt" IS NULL)
       ORDER BY "decidedAt" LIMIT $2
     ) RETURNING "turnId"`,
-};
+  },
+  ...['turn_texts', 'trained_tokens'].map((table) => ({
+    name: `delete-old-${table}`,
+    text: `DELETE FROM ${table} WHERE "turnId" IN (
+      SELECT "turnId" FROM ${table} WHERE "storedAt" < $1 ORDER BY "storedAt" LIMIT $2
+    ) RETURNING "turnId"`,
+  })),
+];
 
-/** Deletes recordings that are older than `RECORD_RETENTION_DAYS`. */
+/** Deletes recordings, texts and trained tokens that are older than `RECORD_RETENTION_DAYS`. */
 @Injectable()
 export class RecordKeeper implements OnModuleDestroy {
   private readonly loop: Loop;
@@ -43,9 +51,11 @@ export class RecordKeeper implements OnModuleDestroy {
   private async clean(): Promise<void> {
     try {
       const before = new Date(Date.now() - this.config.RECORD_RETENTION_DAYS * DAY_MS);
-      const deleted = await this.database.sql(DELETE_OLD, [before, BATCH]);
-      if (deleted.length > 0) this.log.info('recordings.deleted', { count: deleted.length });
-      if (deleted.length === BATCH) this.loop.wake();
+      for (const statement of DELETE_OLD) {
+        const deleted = await this.database.sql(statement, [before, BATCH]);
+        if (deleted.length > 0) this.log.info('recordings.deleted', { of: statement.name, count: deleted.length });
+        if (deleted.length === BATCH) this.loop.wake();
+      }
     } catch (error) {
       this.log.warn('recordings.waiting', { error });
     }

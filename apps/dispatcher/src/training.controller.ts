@@ -1,15 +1,19 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { Log, MessageContext } from '@hindcast/platform';
+import { CONFIG, Log, MessageContext } from '@hindcast/platform';
+import type { DispatcherConfig } from './config';
 import { Ledger } from './ledger';
 import { Tally } from './tally';
+import { TrainedTokens } from './trained-tokens';
 
 /** What became of a sample: trained in a version, or refused. */
 @Controller()
 export class TrainingController {
   constructor(
+    @Inject(CONFIG) private readonly config: DispatcherConfig,
     private readonly ledger: Ledger,
+    private readonly tokens: TrainedTokens,
     private readonly tally: Tally,
     private readonly log: Log,
   ) {}
@@ -21,6 +25,14 @@ export class TrainingController {
     const ended = [{ turnId, state: 'refused', refusedReason: body.reason, refusedDetail: body.detail } as const];
     const event = { kind: 'refused', reason: `refused:${body.reason}` } as const;
     this.tally.received(context.subject, await this.ledger.record({ turnId, tenant, event, rows: { ended } }));
+  }
+
+  /** Before or after the version that it was trained in. */
+  @EventPattern(contracts.sampleTrained.subject, { concurrency: 64 })
+  async onTrained(@Payload() message: MessageOf<'sampleTrained'>, @Ctx() context: MessageContext): Promise<void> {
+    const { turnId, body } = message;
+    const isNews = this.config.RECORD_TURNS && (await this.tokens.store(turnId as string, body));
+    this.tally.received(context.subject, isNews);
   }
 
   @EventPattern(contracts.policyUpdated.subject, { concurrency: 1 })

@@ -1,7 +1,9 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { contracts, type MessageOf } from '@hindcast/contracts';
-import { MessageContext } from '@hindcast/platform';
+import { CONFIG, MessageContext } from '@hindcast/platform';
+import type { DispatcherConfig } from './config';
+import { turnTexts } from './core/turn-texts';
 import { Ledger } from './ledger';
 import { Tally } from './tally';
 
@@ -9,6 +11,7 @@ import { Tally } from './tally';
 @Controller()
 export class TurnsController {
   constructor(
+    @Inject(CONFIG) private readonly config: DispatcherConfig,
     private readonly ledger: Ledger,
     private readonly tally: Tally,
   ) {}
@@ -25,7 +28,9 @@ export class TurnsController {
   async onPaired(@Payload() message: MessageOf<'turnPaired'>, @Ctx() context: MessageContext): Promise<void> {
     const { responseId, sessionId, policyVersion } = message.body;
     const identity = { responseId, sessionId, policyVersion };
-    const isNews = await this.ledger.record({ ...turnOf(message), event: { kind: 'paired', identity } });
+    const turn = turnOf(message);
+    const texts = this.config.RECORD_TURNS ? [{ turnId: turn.turnId, ...turnTexts(message.body) }] : [];
+    const isNews = await this.ledger.record({ ...turn, event: { kind: 'paired', identity }, rows: { texts } });
     this.tally.received(context.subject, isNews);
   }
 

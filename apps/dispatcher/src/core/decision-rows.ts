@@ -29,6 +29,7 @@ export function decisionRows(
         guards: judged.guards,
         policyVersion: judged.policyVersion,
         currentVersion: circumstances.rule.currentVersion,
+        person: feedback?.reward ?? null,
       },
     ],
     votes: [
