@@ -6,6 +6,7 @@ import './table.css';
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
+  /** `null` for what there is nothing of: a dash, and left out of a card. */
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand on the right. */
   readonly isNumber?: boolean;
@@ -57,18 +58,20 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr key={rowKey(row)}>
               {columns.map(({ key, title, cell, isNumber, isHeading, isWide }) => {
+                const content = cell(row);
                 const data = {
                   'data-title': title,
+                  'data-empty': content === null || undefined,
                   'data-number': isNumber || undefined,
                   'data-wide': isWide || undefined,
                 };
                 return isHeading ? (
                   <th key={key} scope="row" {...data}>
-                    {cell(row)}
+                    {content ?? <span className="muted">–</span>}
                   </th>
                 ) : (
                   <td key={key} {...data}>
-                    {cell(row)}
+                    {content ?? <span className="muted">–</span>}
                   </td>
                 );
               })}

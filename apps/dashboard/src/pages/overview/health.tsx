@@ -7,7 +7,7 @@ import { Table, type Column } from '../../parts/table';
 const columns: readonly Column<HealthRow>[] = [
   { key: 'name', title: 'Part', isHeading: true, cell: ({ name }) => name },
   { key: 'state', title: 'State', cell: ({ ok }) => <Badge tone={ok ? 'ok' : 'bad'}>{ok ? 'ok' : 'wrong'}</Badge> },
-  { key: 'detail', title: 'Detail', isWide: true, cell: ({ detail }) => detail ?? '' },
+  { key: 'detail', title: 'Detail', isWide: true, cell: ({ detail }) => detail },
 ];
 
 /** Engines, judge, broker, database and every process, with what is wrong. */

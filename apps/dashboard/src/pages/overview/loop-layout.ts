@@ -15,12 +15,18 @@ export interface LoopLine {
   readonly path: string;
   readonly text: readonly [x: number, y: number];
   readonly anchor: 'start' | 'middle' | 'end';
+  /** From the words to those on what waits. */
+  readonly gap: number;
+  /** What went over it stands below its number. */
+  readonly isStacked: boolean;
 }
 
-const line = (path: string, x: number, y: number, anchor: LoopLine['anchor'] = 'middle'): LoopLine => ({
+const line = (path: string, x: number, y: number, anchor: LoopLine['anchor'] = 'middle', gap = 26): LoopLine => ({
   path,
   text: [x, y],
   anchor,
+  gap,
+  isStacked: false,
 });
 
 export const WIDE: LoopLayout = {
@@ -49,24 +55,30 @@ export const WIDE: LoopLayout = {
 
 export const TALL: LoopLayout = {
   name: 'tall',
-  width: 330,
+  width: 344,
   height: 742,
   node: { width: 136, height: 54 },
   nodes: {
-    gateway: [60, 8],
-    judge: [60, 142],
-    teacher: [60, 276],
-    gate: [60, 410],
-    trainer: [60, 544],
-    engines: [60, 678],
+    gateway: [84, 8],
+    judge: [84, 142],
+    teacher: [84, 276],
+    gate: [84, 410],
+    trainer: [84, 544],
+    engines: [84, 678],
   },
   arrows: {
-    'gateway-judge': line('M128 62 V136', 138, 96, 'start'),
-    'judge-teacher': line('M128 196 V270', 138, 230, 'start'),
-    'teacher-gate': line('M128 330 V404', 138, 364, 'start'),
-    'judge-gate': line('M196 169 H226 Q236 169 236 179 V427 Q236 437 226 437 H202', 244, 300, 'start'),
-    'gate-trainer': line('M128 464 V538', 138, 498, 'start'),
-    'trainer-engines': line('M128 598 V672', 138, 632, 'start'),
-    'engines-gateway': line('M60 705 H36 Q26 705 26 695 V45 Q26 35 36 35 H54', 34, 96, 'start'),
+    'gateway-judge': line('M152 62 V136', 162, 96, 'start', 18),
+    'judge-teacher': line('M152 196 V270', 162, 230, 'start', 18),
+    'teacher-gate': line('M152 330 V404', 162, 364, 'start', 18),
+    'judge-gate': {
+      ...line('M220 169 H232 Q242 169 242 179 V427 Q242 437 232 437 H226', 250, 290, 'start', 18),
+      isStacked: true,
+    },
+    'gate-trainer': line('M152 464 V538', 162, 498, 'start', 18),
+    'trainer-engines': line('M152 598 V672', 162, 632, 'start', 18),
+    'engines-gateway': {
+      ...line('M84 705 H18 Q8 705 8 695 V45 Q8 35 18 35 H78', 16, 356, 'start', 18),
+      isStacked: true,
+    },
   },
 };

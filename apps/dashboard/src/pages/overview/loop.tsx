@@ -2,7 +2,7 @@ import type { Overview } from '../../api/types';
 import { loopArrows, nodeHealth, type LoopArrow, type LoopNode } from '../../core/loop';
 import { short, whole } from '../../core/number';
 import { Section } from '../../parts/page';
-import { TALL, WIDE, type LoopLayout } from './loop-layout';
+import { TALL, WIDE, type LoopLayout, type LoopLine } from './loop-layout';
 
 const NODES: Readonly<Record<LoopNode, string>> = {
   gateway: 'Gateway',
@@ -45,18 +45,10 @@ function Picture({ layout, arrows, overview }: PictureProps) {
       </defs>
       {arrows.map((arrow) => {
         const line = layout.arrows[`${arrow.from}-${arrow.to}`]!;
-        const [x, y] = line.text;
         return (
           <g key={`${arrow.from}-${arrow.to}`}>
             <path d={line.path} className="loop-line" markerEnd={`url(#${head})`} />
-            <text x={x} y={y} textAnchor={line.anchor} className="loop-count">
-              {arrow.count === null ? '–' : short(arrow.count)} <tspan className="loop-what">{arrow.what}</tspan>
-            </text>
-            {arrow.waiting !== null && (
-              <text x={x} y={y + 26} textAnchor={line.anchor} className="loop-waiting" data-some={arrow.waiting > 0}>
-                {short(arrow.waiting)} {arrow.waitingWhat}
-              </text>
-            )}
+            <ArrowText arrow={arrow} line={line} />
           </g>
         );
       })}
@@ -64,6 +56,31 @@ function Picture({ layout, arrows, overview }: PictureProps) {
         <Node key={node} node={node} layout={layout} overview={overview} />
       ))}
     </svg>
+  );
+}
+
+function ArrowText({ arrow, line }: { readonly arrow: LoopArrow; readonly line: LoopLine }) {
+  const { count, what, waiting, waitingWhat } = arrow;
+  const [x, y] = line.text;
+  const place = { x, textAnchor: line.anchor };
+  const below = line.isStacked ? 17 : 0;
+  return (
+    <>
+      <text {...place} y={y} className="loop-count">
+        {count === null ? '–' : short(count)}
+        {!line.isStacked && <tspan className="loop-what"> {what}</tspan>}
+      </text>
+      {line.isStacked && (
+        <text {...place} y={y + below} className="loop-what">
+          {what}
+        </text>
+      )}
+      {waiting !== null && (
+        <text {...place} y={y + below + line.gap} className="loop-waiting" data-some={waiting > 0}>
+          {short(waiting)} {waitingWhat}
+        </text>
+      )}
+    </>
   );
 }
 
@@ -93,28 +110,30 @@ function Node({ node, layout, overview }: NodeProps) {
 function LoopTable({ arrows }: { readonly arrows: readonly LoopArrow[] }) {
   const said = (count: number | null): string => (count === null ? 'not known' : whole(count));
   return (
-    <table className="only-heard">
-      <caption>The loop: what went from where to where, and what waits</caption>
-      <thead>
-        <tr>
-          <th scope="col">From</th>
-          <th scope="col">To</th>
-          <th scope="col">What</th>
-          <th scope="col">So far</th>
-          <th scope="col">Waiting</th>
-        </tr>
-      </thead>
-      <tbody>
-        {arrows.map(({ from, to, what, count, waiting, waitingWhat }) => (
-          <tr key={`${from}-${to}`} data-arrow={`${from}-${to}`}>
-            <th scope="row">{NODES[from]}</th>
-            <td>{NODES[to]}</td>
-            <td>{what}</td>
-            <td>{said(count)}</td>
-            <td>{waitingWhat === '' ? 'nothing can wait' : `${said(waiting)} ${waitingWhat}`}</td>
+    <div className="only-heard">
+      <table>
+        <caption>The loop: what went from where to where, and what waits</caption>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col">To</th>
+            <th scope="col">What</th>
+            <th scope="col">So far</th>
+            <th scope="col">Waiting</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {arrows.map(({ from, to, what, count, waiting, waitingWhat }) => (
+            <tr key={`${from}-${to}`} data-arrow={`${from}-${to}`}>
+              <th scope="row">{NODES[from]}</th>
+              <td>{NODES[to]}</td>
+              <td>{what}</td>
+              <td>{said(count)}</td>
+              <td>{waitingWhat === '' ? 'nothing can wait' : `${said(waiting)} ${waitingWhat}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -33,7 +33,7 @@ function Content({ overview }: { readonly overview: Overview }) {
         </p>
       )}
       <Loop overview={overview} />
-      <div className="sections">
+      <div className="overview-sections">
         <NextStep overview={overview} />
         <Policy overview={overview} />
         <Health overview={overview} />

@@ -6,8 +6,6 @@ import { Time } from '../../parts/time';
 import { CaseBadge, Score, StateBadge } from '../../parts/turn-badges';
 import { Link } from '../../router/link';
 
-const dash = <span className="muted">–</span>;
-
 export const columns: readonly Column<TurnRow>[] = [
   { key: 'time', title: 'Captured', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { key: 'state', title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
@@ -26,24 +24,25 @@ export const columns: readonly Column<TurnRow>[] = [
   {
     key: 'case',
     title: 'Case',
-    cell: ({ case: gate, reason }) => (
-      <span className="turns-case">
-        {(gate !== null || reason === null) && <CaseBadge gate={gate} />}
-        {reason !== null && <span title={reasonText(reason) ?? undefined}>{reason}</span>}
-      </span>
-    ),
+    cell: ({ case: gate, reason }) =>
+      gate === null && reason === null ? null : (
+        <span className="turns-case">
+          {gate !== null && <CaseBadge gate={gate} />}
+          {reason !== null && <span title={reasonText(reason) ?? undefined}>{reason}</span>}
+        </span>
+      ),
   },
-  { key: 'score', title: 'Score', cell: ({ evalScore }) => <Score value={evalScore} /> },
-  { key: 'reward', title: 'Reward', cell: ({ reward }) => <Score value={reward} /> },
-  { key: 'hint', title: 'Hint', cell: ({ hasHint }) => (hasHint ? 'yes' : dash) },
+  { key: 'score', title: 'Score', cell: ({ evalScore }) => (evalScore === null ? null : <Score value={evalScore} />) },
+  { key: 'reward', title: 'Reward', cell: ({ reward }) => (reward === null ? null : <Score value={reward} />) },
+  { key: 'hint', title: 'Hint', cell: ({ hasHint }) => (hasHint ? 'yes' : null) },
   {
     key: 'tokens',
     title: 'Tokens',
     isNumber: true,
-    cell: ({ completionTokens }) => (completionTokens === null ? dash : whole(completionTokens)),
+    cell: ({ completionTokens }) => (completionTokens === null ? null : whole(completionTokens)),
   },
-  { key: 'version', title: 'Version', isNumber: true, cell: ({ policyVersion }) => policyVersion ?? dash },
-  { key: 'trained', title: 'Trained', isNumber: true, cell: ({ trainedIn }) => trainedIn ?? dash },
+  { key: 'version', title: 'Version', isNumber: true, cell: ({ policyVersion }) => policyVersion },
+  { key: 'trained', title: 'Trained', isNumber: true, cell: ({ trainedIn }) => trainedIn },
   {
     key: 'tenant',
     title: 'Tenant',

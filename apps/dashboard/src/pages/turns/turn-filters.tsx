@@ -9,8 +9,8 @@ type Query = Readonly<Record<FilterName | 'before', string>>;
 type SetQuery = (change: Partial<Record<FilterName | 'before', string>>, options?: { replace?: boolean }) => void;
 
 const TYPED = [
-  { name: 'text', label: 'Text', hint: 'words of request, answer or next state', pattern: undefined },
-  { name: 'reason', label: 'Reason', hint: 'whole, or its start with *', pattern: undefined },
+  { name: 'text', label: 'Text', hint: 'all these words', pattern: undefined },
+  { name: 'reason', label: 'Reason', hint: 'stale, or teacher:*', pattern: undefined },
   { name: 'tenant', label: 'Tenant', hint: undefined, pattern: undefined },
   { name: 'session', label: 'Session', hint: undefined, pattern: '[0-9a-f]{16,64}' },
   { name: 'version', label: 'Version', hint: undefined, pattern: '[0-9]+' },
