@@ -52,7 +52,7 @@ export function plotOptions(shape: PlotShape, size: { width: number; height: num
       points: { size: 7 },
     },
     scales: {
-      x: { time: false, range: (_, min, max) => xRange(min, max, lines) },
+      x: { time: false, range: (plot, min, max) => xRange(plot.data[0], min, max, lines) },
       y: { range: (_, min, max) => yRange(min, max, fromZero) },
     },
     axes: [
@@ -107,7 +107,14 @@ function isSparse(values: ArrayLike<number | null | undefined>): boolean {
   return numbers < values.length / 2;
 }
 
-function xRange(min: number | null, max: number | null, lines: readonly PlotLine[]): uPlot.Range.MinMax {
+function xRange(
+  places: ArrayLike<number>,
+  min: number | null,
+  max: number | null,
+  lines: readonly PlotLine[],
+): uPlot.Range.MinMax {
+  // uPlot has a range of its own for a single place, which may be far too wide.
+  if (places.length === 1) return [places[0]! - 0.6, places[0]! + 0.6];
   if (min === null || max === null) return [0, 1];
   const margin = min === max || lines.some(({ kind }) => kind === 'bar') ? 0.6 : 0;
   return [min - margin, max + margin];
@@ -131,6 +138,9 @@ function axisWidth(labels: readonly string[] | null): number {
   return Math.max(40, 14 + longest * 7);
 }
 
+/** More marks than this in view are signs at the top alone: as many lines would hide what is drawn. */
+const MARK_LINES = 12;
+
 /** Vertical lines at versions that do not serve: a cross above refused ones, an arrow back above rolled-back ones. */
 function drawMarks(plot: uPlot, marks: readonly PlotMark[], colours: ChartColours): void {
   const { ctx, bbox } = plot;
@@ -142,14 +152,16 @@ function drawMarks(plot: uPlot, marks: readonly PlotMark[], colours: ChartColour
   ctx.textBaseline = 'top';
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
-  for (const { x, state } of marks) {
-    if (min == null || max == null || x < min || x > max) continue;
+  const inView = marks.filter(({ x }) => min != null && max != null && x >= min && x <= max);
+  for (const { x, state } of inView) {
     const left = Math.round(plot.valToPos(x, 'x', true));
     ctx.strokeStyle = ctx.fillStyle = state === 'refused' ? colours.refused : colours.rolledBack;
-    ctx.beginPath();
-    ctx.moveTo(left, bbox.top + 12 * ratio);
-    ctx.lineTo(left, bbox.top + bbox.height);
-    ctx.stroke();
+    if (inView.length <= MARK_LINES) {
+      ctx.beginPath();
+      ctx.moveTo(left, bbox.top + 12 * ratio);
+      ctx.lineTo(left, bbox.top + bbox.height);
+      ctx.stroke();
+    }
     ctx.fillText(state === 'refused' ? '✕' : '↩', left, bbox.top - 2 * ratio);
   }
   ctx.restore();

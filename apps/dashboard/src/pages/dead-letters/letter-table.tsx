@@ -1,6 +1,6 @@
 import type { DeadLetterRow } from '@hindcast/contracts';
 import { letterKey, type Letter } from '../../core/letter-key';
-import { shortId, whole } from '../../core/number';
+import { shortId } from '../../core/number';
 import { Button } from '../../parts/button';
 import { Table, type Column } from '../../parts/table';
 import { Time } from '../../parts/time';
@@ -52,7 +52,6 @@ export function LetterTable({ letters, chosen, actions, isBusy, onInspect }: Let
         </div>
       ),
     },
-    { key: 'deliveries', title: 'Tries', isNumber: true, cell: ({ deliveries }) => whole(deliveries) },
     {
       key: 'actions',
       title: 'Do',

@@ -18,7 +18,7 @@ export function ComparedAnswer({ side, state, models }: ComparedAnswerProps) {
   const isAnother = model !== null && model !== asked;
   return (
     <section className="compared" aria-label={`${side} answer`} aria-busy={isRunning}>
-      <h3>{label.charAt(0).toUpperCase() + label.slice(1)}</h3>
+      <h3>{label.replace(/^version/, 'Version')}</h3>
       {isAnother && (
         <p>
           <Badge tone="warn">answered by {model}</Badge>{' '}

@@ -66,11 +66,12 @@ function Versions({ data, onWished, pager }: VersionsProps) {
   const { versions, current, rollback, next } = data;
   const timeline = useMemo(() => versionTimeline(versions, current), [versions, current]);
   const [target, setTarget] = useState<TimelineEntry | null>(null);
+  const [wished, setWished] = useState<string | null>(null);
   const hasMore = next !== null || timeline.length > 1;
   return (
     <>
       <ServingVersion current={current} timeline={timeline} />
-      {rollback !== null && <RollBackState {...rollback} current={current} />}
+      {rollback !== null && <RollBackState {...rollback} current={current} isNew={rollback.wish.id === wished} />}
       <VersionCharts timeline={timeline} />
       <Section
         title="Timeline"
@@ -89,7 +90,10 @@ function Versions({ data, onWished, pager }: VersionsProps) {
         timeline={timeline}
         current={current}
         onClose={() => setTarget(null)}
-        onWished={onWished}
+        onWished={(id) => {
+          setWished(id);
+          onWished();
+        }}
       />
     </>
   );

@@ -15,7 +15,7 @@ export interface RollBackDialogProps {
   readonly timeline: readonly TimelineEntry[];
   readonly current: CurrentPolicy;
   readonly onClose: () => void;
-  readonly onWished: () => void;
+  readonly onWished: (id: string) => void;
 }
 
 const REASON_LENGTH = 500;
@@ -35,7 +35,7 @@ export function RollBackDialog({ target, timeline, current, onClose, onWished }:
     if (wish === null) return;
     announce('The wish to roll back is written down');
     close();
-    onWished();
+    onWished(wish.id);
   };
   return (
     <Dialog
