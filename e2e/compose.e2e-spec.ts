@@ -188,6 +188,8 @@ describe('compose.yaml', () => {
   it('the key that is shown is the one whose hash the gateway gets', async () => {
     const hash = spawnSync('sha256sum', { input: key, encoding: 'utf8' }).stdout.slice(0, 64);
     expect(secrets['API_KEYS']).toBe(`default:${hash}`);
+    expect(secrets['ADMIN_API_KEYS']).toMatch(/^admin:[0-9a-f]{64}$/);
+    expect(secrets['ADMIN_API_KEYS']).not.toContain(hash);
     expect(await image('env', `--out=${join(folder, '.env')}`)).toMatchObject({ status: 1, stdout: '' });
   });
 

@@ -1,11 +1,14 @@
 #!/bin/sh
-# Prints secrets.example.yaml with random values; the first caller's key, which the cluster never sees, goes to standard error.
+# Prints secrets.example.yaml with random values; the keys of the first caller and of the administrator, which the cluster never sees, go to
+# standard error.
 set -eu
 random() { printf 'n%s' "$(openssl rand -hex 24)"; }
 key="sk-$(openssl rand -hex 24)"
-sha256=$(printf %s "$key" | openssl dgst -sha256 -r | cut -d ' ' -f 1)
+admin="sk-$(openssl rand -hex 24)"
+sha256() { printf %s "$1" | openssl dgst -sha256 -r | cut -d ' ' -f 1; }
 sed \
-  -e "s/RANDOM-KEY-SHA256/$sha256/" \
+  -e "s/RANDOM-KEY-SHA256/$(sha256 "$key")/" \
+  -e "s/RANDOM-ADMIN-SHA256/$(sha256 "$admin")/" \
   -e "s/RANDOM-NATS/$(random)/" \
   -e "s/RANDOM-ROUTE/$(random)/" \
   -e "s/RANDOM-SESSION/$(random)/" \
@@ -15,3 +18,4 @@ sed \
   -e '/^#/d' \
   "$(dirname "$0")/secrets.example.yaml"
 echo "Key of the first caller: $key" >&2
+echo "Key of the administrator: $admin" >&2

@@ -5,6 +5,7 @@ import { findObject, namespaceOf, ofKind } from './objects.mjs';
 const PLACEHOLDERS = {
   DATABASE_URL: 'postgresql://user:password@postgres:5432/hindcast',
   API_KEYS: `agent:${'0'.repeat(64)}`,
+  ADMIN_API_KEYS: `admin:${'0'.repeat(64)}`,
   SESSION_SECRET: '0'.repeat(32),
 };
 

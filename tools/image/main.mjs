@@ -100,11 +100,12 @@ program
 
 program
   .command('env')
-  .description('write random secrets for compose.yaml to .env, and print the key that clients send')
+  .description('write random secrets for compose.yaml to .env, and print the keys of clients and of the administrator')
   .option('--out <file>', 'where', join(root, '.env'))
   .action(({ out }) => {
-    const key = writeEnv(resolve(out));
-    say(`${resolve(out)} is written. The key for clients, shown this once:`);
+    const { key, adminKey } = writeEnv(resolve(out));
+    say(`${resolve(out)} is written. The administrator’s key, for the dashboard, shown this once:\n${adminKey}`);
+    say('The key for clients, likewise:');
     process.stdout.write(`${key}\n`);
   });
 

@@ -18,7 +18,7 @@ const NEEDED = {
   engine: [],
   'demo-judge': [],
 };
-const IS_SECRET = /(_API_KEY|_PASSWORD|_SECRET|^DATABASE_URL|^API_KEYS)$/;
+const IS_SECRET = /(_API_KEY|_PASSWORD|_SECRET|^DATABASE_URL|^(ADMIN_)?API_KEYS)$/;
 
 /** Each container of this repository's images, with its environment. */
 function servicesIn(objects, context) {

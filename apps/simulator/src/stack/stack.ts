@@ -160,6 +160,7 @@ export class Stack {
       POLICY_DIR: this.policyDir,
       // The simulated users have no keys; the stack listens on loopback only.
       API_KEYS: '',
+      ADMIN_API_KEYS: '',
       API_KEYS_FILE: '',
       ...options.settings,
       ...(this.ports.has('engine') ? { POLICY_BASE_URL: `${this.engineUrl}/v1` } : {}),

@@ -104,6 +104,13 @@ export const environmentTwins: readonly BrokenManifests[] = [
     change: (objects) => (variables(objects, 'gateway').POLICY_API_KEY = 'hush'),
   },
   {
+    why: 'hashes of administrators’ keys in a ConfigMap',
+    rule: 'plain-secrets',
+    object: 'Deployment/gateway container gateway',
+    says: 'ADMIN_API_KEYS is a secret in plain sight (ConfigMap/gateway)',
+    change: (objects) => (variables(objects, 'gateway').ADMIN_API_KEYS = `admin:${'0'.repeat(64)}`),
+  },
+  {
     why: 'a password in a URL',
     rule: 'plain-secrets',
     object: 'Deployment/gateway container gateway',
