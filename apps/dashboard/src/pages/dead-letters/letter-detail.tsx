@@ -101,6 +101,8 @@ function Message({ message }: { readonly message: string }) {
         <h3>Message</h3>
         <Copy text={message} what="message" />
       </div>
+      {/* A long message scrolls, and has to be reachable by keyboard. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre tabIndex={0} role="group" aria-label="Message">
         {isWhole ? pretty : text}
       </pre>

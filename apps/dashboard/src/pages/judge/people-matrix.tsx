@@ -1,8 +1,9 @@
 import type { JudgeStatistics } from '@hindcast/contracts';
-import { peopleAgreement, SCORE_VALUES, scoreText } from '../../core/judge-agreement';
+import { peopleAgreement, SCORE_VALUES, scoreText, type ScoreValue } from '../../core/judge-agreement';
 import { counted, decimal, percent, whole } from '../../core/number';
 import { Section } from '../../parts/page';
 import { Stat, Stats } from '../../parts/stat';
+import { Table } from '../../parts/table';
 
 const ENOUGH_TURNS = 30;
 
@@ -32,33 +33,24 @@ export function PeopleMatrix({ human }: { readonly human: JudgeStatistics['human
             />
           </Stats>
           {n < ENOUGH_TURNS && <p className="muted">Below {ENOUGH_TURNS} turns these numbers say little.</p>}
-          <div className="table-frame" role="group" aria-label="Who said what" tabIndex={0}>
-            <table className="table people-matrix">
-              <caption className="only-heard">Turns by what the person and what the judge said</caption>
-              <thead>
-                <tr>
-                  <td />
-                  {SCORE_VALUES.map((judge) => (
-                    <th key={judge} scope="col" data-number>
-                      judge {scoreText(judge)}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {SCORE_VALUES.map((person, row) => (
-                  <tr key={person}>
-                    <th scope="row">person {scoreText(person)}</th>
-                    {SCORE_VALUES.map((judge, column) => (
-                      <td key={judge} data-number data-same={person === judge || undefined}>
-                        {whole(matrix[row]![column]!)}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            caption="Turns by what the person and what the judge said"
+            columns={[
+              { key: 'person', title: 'Person', isHeading: true, cell: (person: ScoreValue) => scoreText(person) },
+              ...SCORE_VALUES.map((judge) => ({
+                key: String(judge),
+                title: `Judge ${scoreText(judge)}`,
+                isNumber: true,
+                cell: (person: ScoreValue) => (
+                  <span className="people-count" data-same={person === judge || undefined}>
+                    {whole(matrix[person + 1]![judge + 1]!)}
+                  </span>
+                ),
+              })),
+            ]}
+            rows={SCORE_VALUES}
+            rowKey={(person) => person}
+          />
         </>
       )}
     </Section>
