@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BusGauges } from './bus-gauges';
+import { CountKeeper } from './count-keeper';
 import { CurrentVersion } from './current-version';
 import { Database } from './database';
 import { DeadLettersController } from './dead-letters.controller';
@@ -15,6 +16,7 @@ import { RecordKeeper } from './record-keeper';
 import { SessionOutcomes } from './session-outcomes';
 import { Sessions } from './sessions';
 import { Tally } from './tally';
+import { TrainedTokens } from './trained-tokens';
 import { TrainingController } from './training.controller';
 import { TurnValues } from './turn-values';
 import { TurnsController } from './turns.controller';
@@ -36,6 +38,8 @@ import { TurnsController } from './turns.controller';
     BusGauges,
     Queries,
     Tally,
+    TrainedTokens,
+    CountKeeper,
   ],
 })
 export class DispatcherModule {}

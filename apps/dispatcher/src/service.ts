@@ -2,6 +2,7 @@ import { startService, type RunningService, type ServiceOptions } from '@hindcas
 import { DispatcherModule } from './app.module';
 import type { DispatcherConfig } from './config';
 import { BusGauges } from './bus-gauges';
+import { CountKeeper } from './count-keeper';
 import { CurrentVersion } from './current-version';
 import { Database } from './database';
 import { Outbox } from './outbox';
@@ -26,6 +27,7 @@ export function startDispatcher(
       app.get(Outbox).start();
       app.get(SessionOutcomes).start();
       app.get(RecordKeeper).start();
+      app.get(CountKeeper).start();
     },
     ...options,
   });
