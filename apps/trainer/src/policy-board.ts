@@ -1,11 +1,14 @@
-import { CurrentPolicy, TrainerSettings, readNewer } from '@hindcast/contracts';
+import { CurrentPolicy, RollbackAnswer, RollbackWish, TrainerSettings, readNewer } from '@hindcast/contracts';
 import { Buckets } from '@hindcast/platform';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import type { KV, KvEntry } from '@nats-io/kv';
 import { Injectable } from '@nestjs/common';
+import type { z } from 'zod';
 
 const CURRENT = 'current';
 const TRAINER = 'trainer';
+const WISH = 'rollback-request';
+const ANSWER = 'rollback-outcome';
 /** JetStream's answer to an update of a revision that is no longer the last. */
 const WRONG_LAST_SEQUENCE = 10071;
 
@@ -20,7 +23,7 @@ export class PolicyBoard {
 
   /** What is announced; `null` before the first announcement, or when it is not readable. */
   async current(): Promise<CurrentPolicy | null> {
-    return parse(await (await this.open()).get(CURRENT));
+    return parse(CurrentPolicy, await (await this.open()).get(CURRENT));
   }
 
   /** Announces a policy unless it is announced already. @returns whether something changed */
@@ -28,7 +31,7 @@ export class PolicyBoard {
     const bucket = await this.open();
     for (;;) {
       const entry = await bucket.get(CURRENT);
-      const before = parse(entry);
+      const before = parse(CurrentPolicy, entry);
       if (before && isSame(before, next)) return false;
       const value = JSON.stringify(CurrentPolicy.parse({ ...next, at: Date.now() }));
       try {
@@ -49,6 +52,20 @@ export class PolicyBoard {
     if (entry?.operation !== 'PUT' || entry.string() !== value) await bucket.put(TRAINER, value);
   }
 
+  /** The rollback that somebody asked for last; `null` for none, or one that is not readable. */
+  async rollbackWish(): Promise<RollbackWish | null> {
+    return parse(RollbackWish, await (await this.open()).get(WISH));
+  }
+
+  /** What was said last of a rollback that somebody asked for. */
+  async rollbackAnswer(): Promise<RollbackAnswer | null> {
+    return parse(RollbackAnswer, await (await this.open()).get(ANSWER));
+  }
+
+  async answerRollback(answer: RollbackAnswer): Promise<void> {
+    await (await this.open()).put(ANSWER, JSON.stringify(RollbackAnswer.parse(answer)));
+  }
+
   private open(): Promise<KV> {
     this.bucket ??= this.buckets.open('policy').catch((error: unknown) => {
       this.bucket = null;
@@ -58,10 +75,10 @@ export class PolicyBoard {
   }
 }
 
-function parse(entry: KvEntry | null): CurrentPolicy | null {
+function parse<S extends z.ZodType>(schema: S, entry: KvEntry | null): z.infer<S> | null {
   if (entry?.operation !== 'PUT') return null;
   try {
-    return readNewer(CurrentPolicy, entry.json()).data ?? null;
+    return readNewer(schema, entry.json()).data ?? null;
   } catch {
     return null;
   }

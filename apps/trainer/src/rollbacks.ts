@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HindcastError } from '@hindcast/contracts';
+import type { RollbackAnswer, RollbackWish } from '@hindcast/contracts';
 import type { Log, WorkerSlots } from '@hindcast/platform';
 import { earlierVersions, unpublished } from './core/manifest';
 import { settingsToGoOn } from './core/tuning-match';
 import type { Publication } from './publication';
-import {
-  readRollbackRequest,
-  removeRollbackRequest,
-  writeRollbackOutcome,
-  type RollbackOutcome,
-  type RollbackRequest,
-} from './rollback-request';
+import type { RollbackSource } from './rollback-source';
 import type { VersionStore } from './version-store';
 
 const LOOK_MS = 500;
 const RETRY_MS = 2_000;
 
 export interface RollbacksParts {
+  /** Where people ask for one. */
+  readonly sources: readonly RollbackSource[];
   readonly store: VersionStore;
   readonly publication: Publication;
   /** Shared with steps: no version is committed while another one is put into service. */
@@ -40,19 +36,20 @@ export class Rollbacks {
   }
 
   /**
-   * Does what the request says, if there is one.
+   * Does what is asked for, if anything is.
    *
    * @returns whether nothing is left to do; what fails for reasons outside stays asked for
    */
   async takeUp(): Promise<boolean> {
-    const { folder } = this.parts.store;
-    const request = await this.request();
-    if (!request) return true;
-    const told = await this.done(request);
-    await writeRollbackOutcome(folder, { v: 1, id: request.id, version: request.version, ...told, at: Date.now() });
-    if (told.state === 'failed') return false;
-    await removeRollbackRequest(folder);
-    return true;
+    let isSettled = true;
+    for (const source of this.parts.sources) {
+      const wish = await source.wish();
+      if (!wish) continue;
+      const told = await this.done(wish);
+      await source.answer({ id: wish.id, version: wish.version, ...told, at: Date.now() });
+      isSettled &&= told.state !== 'failed';
+    }
+    return isSettled;
   }
 
   /**
@@ -75,20 +72,7 @@ export class Rollbacks {
     await this.rollBack(target, `rolled back to version ${target}, damaged: ${damage}`);
   }
 
-  /** A request that cannot be read says nothing, and is not to keep the trainer from its work. */
-  private async request(): Promise<RollbackRequest | null> {
-    const { store, log } = this.parts;
-    try {
-      return await readRollbackRequest(store.folder);
-    } catch (error) {
-      if (!(error instanceof HindcastError)) throw error;
-      log.error('rollback.unreadable', { error });
-      await removeRollbackRequest(store.folder);
-      return null;
-    }
-  }
-
-  private async done({ version, reason }: RollbackRequest): Promise<Pick<RollbackOutcome, 'state' | 'message'>> {
+  private async done({ version, reason }: RollbackWish): Promise<Pick<RollbackAnswer, 'state' | 'message'>> {
     const { store, log } = this.parts;
     try {
       // Asked twice, or cut short by a crash after all was settled.
@@ -107,16 +91,25 @@ export class Rollbacks {
   /** Why a version cannot serve, or `null`. */
   private async refusalOf(version: number): Promise<string | null> {
     const { store } = this.parts;
-    const earlier = earlierVersions(store.all());
     if (version === 0) return null;
+    const earlier = earlierVersions(store.all());
     if (!earlier.includes(version))
       return `version ${version} did not serve before version ${store.servedVersion}; these did: ${[...earlier, 0].join(', ')}`;
     if (!(await store.hasWeights(version)))
-      return `the weights of version ${version} are deleted; KEEP_VERSIONS says how many are kept`;
+      return `the weights of version ${version} are deleted, KEEP_VERSIONS says how many are kept; these are there: ${await this.kept()}`;
     const settings = settingsToGoOn(store.get(version).hyperparameters, store.tuning);
     if (settings !== null)
       return `version ${version} was trained otherwise; start the trainer with ${settings} to go back to it`;
-    return await store.damageOf(version);
+    const damage = await store.damageOf(version);
+    return damage && `${damage}; restore it from a backup, or go back to another one of ${await this.kept()}`;
+  }
+
+  /** Earlier versions that still have their weights, newest first, and the base model. */
+  private async kept(): Promise<string> {
+    const { store } = this.parts;
+    const earlier = earlierVersions(store.all());
+    const isThere = await Promise.all(earlier.map((version) => store.hasWeights(version)));
+    return [...earlier.filter((_, i) => isThere[i]), 0].join(', ');
   }
 
   private async newestSound(): Promise<number> {

@@ -3,12 +3,14 @@ import type { Sample } from '@hindcast/contracts';
 import { Bus, CONFIG, Log, Metrics, Nats, WorkerSlots, inSpan, type MessageContext } from '@hindcast/platform';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { BatchSource } from './batch-source';
+import { BusRollbacks } from './bus-rollbacks';
 import { hyperparametersOf, type TrainerConfig } from './config';
 import type { Hyperparameters } from './core/hyperparameters';
 import { unpublished } from './core/manifest';
 import { weightsInUse } from './core/signal-weights';
 import { decodeSample, refusalOf, type Refusal, type TrainingSample } from './core/training-sample';
 import { exportDiskRoom } from './disk-gauges';
+import { FileRollbacks } from './file-rollbacks';
 import { StepReporter } from './metrics/step-reporter';
 import { PolicyBoard } from './policy-board';
 import type { Publication } from './publication';
@@ -76,7 +78,9 @@ export class Trainer implements OnApplicationShutdown {
     exportDiskRoom(metrics, store.folder);
     const retries = new Retries(log, metrics, this.stop.signal);
     const serving = new WorkerSlots(1);
-    const rollbacks = new Rollbacks({ store, publication, serving, log });
+    const { folder: policyDir } = store;
+    const sources = [new FileRollbacks(policyDir, log), new BusRollbacks({ folder: policyDir, board, nats, log })];
+    const rollbacks = new Rollbacks({ sources, store, publication, serving, log });
     const withTopK =
       hyper.loss.topKCoef === 0
         ? null

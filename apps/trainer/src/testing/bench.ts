@@ -9,7 +9,9 @@ import {
   durableName,
   encodeIds,
   encodeLogProbs,
+  RollbackAnswer,
   type MessageOf,
+  type RollbackWish,
   type Sample,
 } from '@hindcast/contracts';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -113,6 +115,25 @@ export class Bench {
 
   async settings(): Promise<unknown> {
     return (await (await this.policyBucket())?.get('trainer'))?.json();
+  }
+
+  /** Asks over the bus for an earlier version, as a gateway does. @returns the id of the wish */
+  async wishFor(version: number, reason: string | null = null): Promise<string> {
+    const id = randomUUID();
+    const wish: RollbackWish = { id, version, reason, at: Date.now() };
+    await (await this.policyBucket())!.put('rollback-request', JSON.stringify(wish));
+    return id;
+  }
+
+  /** What the trainer said of a wish. */
+  async answerTo(id: string): Promise<RollbackAnswer | null> {
+    const entry = await (await this.policyBucket())?.get('rollback-outcome');
+    const answer = entry?.operation === 'PUT' ? RollbackAnswer.parse(entry.json()) : null;
+    return answer?.id === id ? answer : null;
+  }
+
+  async forgetAnswer(): Promise<void> {
+    await (await this.policyBucket())!.delete('rollback-outcome');
   }
 
   /** `null` until it has been there for a moment: nats-server 2.9 dies of a read while a bucket is being made. */
