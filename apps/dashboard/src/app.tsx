@@ -19,7 +19,7 @@ import { routes } from './routes';
 export function App() {
   const { refused, epoch } = useKeyState();
   // Another key makes another question of it; a fragment never leaves the browser.
-  const session = useAnswer<Session>(`/admin/v1/session#${epoch}`);
+  const session = useAnswer<Session>(refused === null ? `/admin/v1/session#${epoch}` : null);
   const isIn = session.data !== null && refused === null;
   useEffect(() => {
     if (!isIn) return;

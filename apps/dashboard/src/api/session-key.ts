@@ -36,7 +36,9 @@ function change(next: Omit<KeyState, 'epoch'>): void {
 
 export const currentKey = (): string | null => state.key;
 export const acceptKey = (key: string): void => change({ key, refused: null });
-export const refuseKey = (why: string): void => change({ key: null, refused: why });
+export const refuseKey = (why: string): void => {
+  if (state.refused === null) change({ key: null, refused: why });
+};
 export const signOut = (): void => change({ key: null, refused: 'Signed out.' });
 
 const subscribe = (listener: () => void): (() => void) => {

@@ -22,8 +22,8 @@ type Waiting = string | ((ledger: LedgerOverview) => number) | null;
 const ARROWS: readonly (readonly [LoopNode, LoopNode, string, Flow, Waiting, string])[] = [
   ['engines', 'gateway', 'captured', 'captured', ({ status }) => status.turns.open, 'open'],
   ['gateway', 'judge', 'paired', 'paired', 'judge-svc--rl-v1-turn-paired', 'waiting'],
-  ['judge', 'teacher', 'with a hint', 'hinted', 'teacher-svc--rl-v1-turn-judged-hinted', 'waiting'],
-  ['judge', 'gate', 'without a hint', 'unhinted', 'dispatcher--rl-v1-turn-judged-unhinted', 'waiting'],
+  ['judge', 'teacher', 'hinted', 'hinted', 'teacher-svc--rl-v1-turn-judged-hinted', 'waiting'],
+  ['judge', 'gate', 'unhinted', 'unhinted', 'dispatcher--rl-v1-turn-judged-unhinted', 'waiting'],
   ['teacher', 'gate', 'scored', 'scored', 'dispatcher--rl-v1-turn-scored', 'waiting'],
   ['gate', 'trainer', 'samples', 'ready', 'trainer--rl-v1-sample-ready', 'waiting'],
   ['trainer', 'engines', 'versions', 'published', null, ''],

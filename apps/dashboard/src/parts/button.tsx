@@ -1,4 +1,4 @@
-// <Button kind="primary" isBusy={…}>: a busy button keeps its words and its focus, and does nothing.
+// <Button kind="primary" isBusy={…} disabled={…}>: a busy or disabled button does nothing, and keeps its words and the focus.
 import type { ButtonHTMLAttributes } from 'react';
 import './button.css';
 
@@ -10,6 +10,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
 export function Button({
   kind = 'plain',
   isBusy = false,
+  disabled = false,
   type = 'button',
   onClick,
   className = '',
@@ -21,8 +22,9 @@ export function Button({
       type={type}
       className={`button ${className}`}
       data-kind={kind}
-      aria-disabled={isBusy || undefined}
-      onClick={(event) => (isBusy ? event.preventDefault() : onClick?.(event))}
+      aria-disabled={isBusy || disabled || undefined}
+      aria-busy={isBusy || undefined}
+      onClick={(event) => (isBusy || disabled ? event.preventDefault() : onClick?.(event))}
     />
   );
 }

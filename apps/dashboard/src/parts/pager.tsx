@@ -22,7 +22,11 @@ export function Pager({ hasOlder, onOlder, hasNewer, onNewest, isAsking = false,
       <Button onClick={onOlder} disabled={!hasOlder} isBusy={isAsking}>
         Older
       </Button>
-      {children !== undefined && <span className="muted">{children}</span>}
+      {children !== undefined && (
+        <span className="muted" role="status">
+          {children}
+        </span>
+      )}
     </nav>
   );
 }

@@ -19,14 +19,15 @@ const ok = (body: unknown): FixtureAnswer => ({ status: 200, body });
 /** The answer to a request; `null` where there is no such route or thing. */
 export function answerOf(method: string, url: URL, body: unknown, scenario: Scenario): FixtureAnswer | null {
   const path = url.pathname.replace(/^\/admin\/v1/, '');
-  return method === 'POST' ? written(path, body) : read(path, url.searchParams, scenario === 'empty');
+  return method === 'POST' ? written(path, body) : read(path, url.searchParams, scenario);
 }
 
-function read(path: string, query: URLSearchParams, isEmpty: boolean): FixtureAnswer | null {
+function read(path: string, query: URLSearchParams, scenario: Scenario): FixtureAnswer | null {
+  const isEmpty = scenario === 'empty';
   const [, list, ...rest] = path.split('/');
   switch (list) {
     case 'session':
-      return ok({ open: true, name: 'default', release: '0.1.0' });
+      return ok({ open: scenario !== 'locked', name: scenario === 'locked' ? 'ops' : 'default', release: '0.1.0' });
     case 'overview':
       return ok(isEmpty ? emptyOverviewFixture() : overviewFixture());
     case 'turns':

@@ -39,8 +39,7 @@ export function TurnFilters({ query, setQuery }: { readonly query: Query; readon
       </Field>
       {TYPED.map(({ name, label, hint, pattern }) => (
         <TypedFilter
-          // What comes from elsewhere (a link, a step back) replaces what is in the field.
-          key={`${name}=${query[name]}`}
+          key={name}
           label={label}
           hint={hint}
           pattern={pattern}
@@ -79,6 +78,12 @@ interface TypedFilterProps {
 /** Takes effect with Enter, or when it is left. */
 function TypedFilter({ label, hint, pattern, value, onChange }: TypedFilterProps) {
   const [typed, setTyped] = useState(value);
+  const [applied, setApplied] = useState(value);
+  if (applied !== value) {
+    // What comes from elsewhere (a link, a step back) replaces what is in the field.
+    setApplied(value);
+    setTyped(value);
+  }
   const fits = pattern === undefined || typed.trim() === '' || new RegExp(`^(${pattern})$`).test(typed.trim());
   const apply = (): void => {
     if (fits && typed.trim() !== value) onChange(typed.trim());
