@@ -1,0 +1,131 @@
+import { encodeIds, encodeLogProbs, encodeNumbers, type TurnRow } from '@hindcast/contracts';
+import type { Overview, ShownTurn } from '../core/answers';
+
+export const TURN_ID = '0c0f7a1e-1111-4222-8333-444455556666';
+
+const service = (app: string): Overview['services'][number] => ({
+  app,
+  instance: `${app}-1`,
+  release: '0.1.0',
+  node: '20.19.0',
+  startedAt: 1,
+  ready: true,
+  checks: [{ name: 'nats', ok: true, detail: null }],
+});
+
+export const overview: Overview = {
+  ledger: {
+    status: {
+      turns: { captured: 20, paired: 15, untrainable: 1, expired: 1, superseded: 0, failed: 0, open: 3 },
+      cases: { opdRl: 4, opd: 2, rl: 5, drop: 3, deciding: 1 },
+      reasons: { 'no-signal': 3, 'off-policy:temperature': 1 },
+      waitingSamples: 3,
+      samplesTrained: 8,
+      steps: 2,
+      versionsPublished: 2,
+      policyVersion: 2,
+    },
+    flow: {
+      captured: 20,
+      paired: 15,
+      hinted: 6,
+      unhinted: 8,
+      scored: 6,
+      ready: 11,
+      trained: 8,
+      refused: 0,
+      published: 2,
+    },
+    pending: { 'judge-svc--rl-v1-turn-paired': 2, 'trainer--rl-v1-sample-ready': 0 },
+    deadLetters: 1,
+    policySince: 1_000,
+    turnsRevision: '20',
+  },
+  batch: { size: 4, min: 1 },
+  method: 'combine',
+  policy: { version: 2, adapter: 'hindcast-v000002', since: 1_000, canary: null },
+  engines: [{ url: 'http://engine/v1', ok: true, detail: null, models: ['seed', 'hindcast-v000002'] }],
+  services: ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer'].map(service),
+  broker: { ok: true, durability: 'process-death' },
+};
+
+export const turn: TurnRow = {
+  turnId: TURN_ID,
+  responseId: 'chatcmpl-1',
+  tenant: 'default',
+  sessionId: null,
+  createdAt: 1_000,
+  updatedAt: 2_000,
+  state: 'trained',
+  case: 'opdRl',
+  reason: null,
+  policyVersion: 1,
+  model: 'seed',
+  promptTokens: 3,
+  completionTokens: 3,
+  evalScore: -1,
+  reward: -1,
+  hasHint: true,
+  trainedIn: 2,
+  request: 'What is rain?',
+  answer: 'A list.',
+};
+
+export const shownTurn: ShownTurn = {
+  detail: {
+    turn,
+    conversation: [{ role: 'user', text: 'What is rain?', toolName: null }],
+    answer: 'A list.',
+    nextState: [{ role: 'user', text: 'No lists, please.', toolName: null }],
+    votes: [
+      {
+        kind: 'eval',
+        ordinal: 0,
+        hint: null,
+        score: -1,
+        abstained: null,
+        latencyMs: 40,
+        promptTokens: 9,
+        completionTokens: 5,
+        cost: null,
+        promptVersion: 'eval-v2',
+        raw: 'It is a list. \\boxed{-1}',
+      },
+    ],
+    decision: {
+      case: 'opdRl',
+      reward: -1,
+      reason: null,
+      method: 'combine',
+      evalScore: -1,
+      hint: 'Answer in plain text.',
+      rewardSource: 'votes',
+      judgeModel: 'judge',
+      promptVersion: 'eval-v2',
+      judgeLatencyMs: 50,
+      teacherModel: 'seed',
+      verdicts: [],
+      guards: [],
+      policyVersion: 1,
+      currentVersion: 1,
+      at: 1_500,
+    },
+    feedback: null,
+    tokens: {
+      ids: encodeIds([7, 8, 9]),
+      rollout: encodeLogProbs([-0.3, -1.2, -0.1]),
+      teacher: encodeLogProbs([-0.1, -0.3, -0.1]),
+    },
+    trained: {
+      version: 2,
+      advantages: encodeNumbers([-0.8, 1, 0]),
+      oldLogProbs: encodeLogProbs([-0.3, -1.2, -0.1]),
+      newLogProbs: encodeLogProbs([-0.7, -0.8, -0.1]),
+      clipEpsilonLow: 0.2,
+      clipEpsilonHigh: 0.28,
+    },
+    detail: null,
+  },
+  texts: ['A', ' list', null],
+  expected: null,
+};
