@@ -61,6 +61,8 @@ describe('settings of an app', () => {
       appSettings([service('g', 'a', [secret(a)]), service('g', 'b', [secret(b)])])[0]!.differing;
     expect(differing(true, true)).toEqual([]);
     expect(differing(true, false)).toEqual(['KEY']);
+    const leaked = ['x', 'y'].map((value) => service('g', value, [setting('KEY', value, { isSecret: true })]));
+    expect(appSettings(leaked)[0]!.differing).toEqual([]);
   });
 
   it('tell an empty value from an unset one', () => {

@@ -17,8 +17,8 @@ export function newestSteps(steps: readonly StepRow[], count: number): readonly 
 /** A metric of every step, `[steps]`. */
 export function seriesOf(steps: readonly StepRow[], metric: string): (number | null)[] {
   return steps.map(({ metrics }) => {
-    const value = Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
-    return value !== undefined && Number.isFinite(value) ? value : null;
+    const value = metrics[metric];
+    return Number.isFinite(value) ? value! : null;
   });
 }
 
