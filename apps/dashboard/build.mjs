@@ -45,7 +45,8 @@ function sourcesOf(folder) {
     .filter((file) => !/\.(int-)?spec\.ts$/.test(file) && !file.startsWith('testing'))
     .map((file) => join('src', file));
   const hash = createHash('sha256');
-  for (const file of [...src, 'index.html', 'vite.config.mts', 'build.mjs', '../../package-lock.json'].sort())
+  const others = ['index.html', 'vite.config.mts', 'tsconfig.json', 'tsconfig.lib.json', 'build.mjs'];
+  for (const file of [...src, ...others, '../../package-lock.json'].sort())
     hash
       .update(file)
       .update('\0')
