@@ -1,12 +1,19 @@
 import { Module } from '@nestjs/common';
 import { BusGauges } from './bus-gauges';
+import { BusLag } from './bus-lag';
 import { CountKeeper } from './count-keeper';
 import { CurrentVersion } from './current-version';
 import { Database } from './database';
+import { DeadLetterDesk } from './dead-letter-desk';
 import { DeadLettersController } from './dead-letters.controller';
 import { DecisionsController } from './decisions.controller';
 import { Dispatch } from './dispatch';
+import { JudgeStatisticsReader } from './judge-statistics';
 import { Ledger } from './ledger';
+import { LedgerGauges } from './ledger-gauges';
+import { LedgerOverviewReader } from './ledger-overview';
+import { LedgerTraining } from './ledger-training';
+import { LedgerTurns } from './ledger-turns';
 import { LedgerWriter } from './ledger-writer';
 import { LengthGuard } from './length-guard';
 import { Outbox } from './outbox';
@@ -18,6 +25,7 @@ import { Sessions } from './sessions';
 import { Tally } from './tally';
 import { TrainedTokens } from './trained-tokens';
 import { TrainingController } from './training.controller';
+import { TurnDetails } from './turn-detail';
 import { TurnValues } from './turn-values';
 import { TurnsController } from './turns.controller';
 
@@ -35,7 +43,15 @@ import { TurnsController } from './turns.controller';
     Outbox,
     LengthGuard,
     RecordKeeper,
+    BusLag,
     BusGauges,
+    LedgerGauges,
+    LedgerOverviewReader,
+    LedgerTurns,
+    LedgerTraining,
+    TurnDetails,
+    JudgeStatisticsReader,
+    DeadLetterDesk,
     Queries,
     Tally,
     TrainedTokens,

@@ -1,15 +1,9 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Injectable } from '@nestjs/common';
-import { buckets, contracts, durableName, streams } from '@hindcast/contracts';
-import { Metrics, Nats, streamOf } from '@hindcast/platform';
+import { buckets, streams } from '@hindcast/contracts';
+import { Metrics, Nats } from '@hindcast/platform';
+import { BusLag, PATIENCE_MS } from './bus-lag';
 
-/** A scrape is not to wait longer for the broker, milliseconds. */
-const PATIENCE_MS = 1_000;
-
-/** Consumer and its stream. Only what the contracts name is shown: others use the same server, and a replay makes consumers of a moment. */
-const CONSUMERS = Object.values(contracts).flatMap(({ handlers, subject }) =>
-  handlers.map((app) => [streamOf(subject), durableName(app, subject)] as const),
-);
 const STREAMS = [...Object.keys(streams), ...Object.values(buckets).map((bucket) => `KV_${bucket}`)];
 
 /**
@@ -20,6 +14,7 @@ const STREAMS = [...Object.keys(streams), ...Object.values(buckets).map((bucket)
 export class BusGauges {
   constructor(
     private readonly nats: Nats,
+    private readonly lag: BusLag,
     private readonly metrics: Metrics,
   ) {}
 
@@ -38,14 +33,15 @@ export class BusGauges {
       if (!this.nats.connected) return;
       const manager = await jetstreamManager(this.nats.connection(), { checkAPI: false, timeout: PATIENCE_MS });
       // What does not exist yet, or is not told in time, has no series.
-      await Promise.all([
-        ...CONSUMERS.map(async ([of, name]) => {
-          const info = await manager.consumers.info(of, name).catch(() => null);
-          if (info === null) return;
+      const consumersTold = this.lag.consumers().then((consumers) => {
+        for (const [name, info] of consumers) {
           pending.set({ consumer: name }, info.num_pending);
           unsettled.set({ consumer: name }, info.num_ack_pending);
           repeated.set({ consumer: name }, info.num_redelivered);
-        }),
+        }
+      });
+      await Promise.all([
+        consumersTold,
         ...STREAMS.map(async (name) => {
           const info = await manager.streams.info(name).catch(() => null);
           if (info === null) return;

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { LedgerStatus, TurnStory } from '@hindcast/contracts';
-import { booksOf } from './core/books';
+import type { TurnStory } from '@hindcast/contracts';
 import { storyOf } from './core/story';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
-import { Prisma } from './generated/client';
 import { commit, storableText } from './ledger-commit';
 import type { Changes } from './ledger-rows';
 import { LedgerWriter, type OtherRows, type TurnChange } from './ledger-writer';
@@ -14,16 +12,6 @@ export interface TrainedStep {
   readonly version: number;
   readonly turnIds: readonly string[];
   readonly rows: Pick<Changes, 'steps' | 'versions' | 'ended'>;
-}
-
-/** What the judge made of the answers that one policy version gave. */
-export interface VersionVerdicts {
-  readonly policyVersion: number;
-  readonly turns: number;
-  /** In [−1, 1]; `null` when no turn has a score. */
-  readonly meanEvalScore: number | null;
-  /** Share of the turns with an accepted hint. */
-  readonly hintRate: number;
 }
 
 /** The books: every write goes through the state machine of `core/turn.ts`, every read is one snapshot. */
@@ -81,50 +69,5 @@ export class Ledger {
       const decision = turn.decided === null ? null : await prisma.decision.findUnique({ where: { turnId: turn.id } });
       return storyOf(turn, decision);
     });
-  }
-
-  /** How the answers of the newest versions were judged, newest first. */
-  async verdicts(versions: number): Promise<VersionVerdicts[]> {
-    const groups = await this.database.run((prisma) =>
-      prisma.decision.groupBy({
-        by: ['policyVersion'],
-        where: { policyVersion: { not: null }, judgeModel: { not: null } },
-        _avg: { evalScore: true },
-        _count: { _all: true, hint: true },
-        orderBy: { policyVersion: 'desc' },
-        take: versions,
-      }),
-    );
-    return groups.map(({ policyVersion, _avg, _count }) => ({
-      policyVersion: policyVersion!,
-      turns: _count._all,
-      meanEvalScore: _avg.evalScore,
-      hintRate: _count.hint / _count._all,
-    }));
-  }
-
-  /** The books, of one tenant or of all, in one snapshot; steps and versions are everybody's. */
-  async status(tenant: string | null): Promise<LedgerStatus> {
-    const where = tenant === null ? {} : { tenant };
-    const [groups, samples, steps, versions] = await this.database.run((prisma) =>
-      prisma.$transaction(
-        [
-          prisma.turn.groupBy({ by: ['ending', 'case', 'reason'], where, _count: true, orderBy: { ending: 'asc' } }),
-          prisma.sample.groupBy({ by: ['state'], where, _count: true, orderBy: { state: 'asc' } }),
-          prisma.step.count(),
-          prisma.policyVersion.aggregate({ where: { state: 'published' }, _count: true, _max: { version: true } }),
-        ],
-        { isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead },
-      ),
-    );
-    const samplesIn = (state: string): number => samples.find((group) => group.state === state)?._count ?? 0;
-    return {
-      ...booksOf(groups.map((group) => ({ ...group, count: group._count }))),
-      waitingSamples: samplesIn('ready'),
-      samplesTrained: samplesIn('trained'),
-      steps,
-      versionsPublished: versions._count,
-      policyVersion: versions._max.version ?? 0,
-    };
   }
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { CONFIG, Log } from '@hindcast/platform';
 import type { DispatcherConfig } from './config';
 import { Database, type Statement } from './database';
+import { DeadLetterDesk } from './dead-letter-desk';
 import { Loop } from './loop';
 
 const CLEAN_MS = 60_000;
@@ -27,7 +28,7 @@ const DELETE_OLD: readonly Statement[] = [
   })),
 ];
 
-/** Deletes recordings, texts and trained tokens that are older than `RECORD_RETENTION_DAYS`. */
+/** Deletes recordings, texts and trained tokens that are older than `RECORD_RETENTION_DAYS`, and settles letters that are gone. */
 @Injectable()
 export class RecordKeeper implements OnModuleDestroy {
   private readonly loop: Loop;
@@ -35,6 +36,7 @@ export class RecordKeeper implements OnModuleDestroy {
   constructor(
     @Inject(CONFIG) private readonly config: DispatcherConfig,
     private readonly database: Database,
+    private readonly desk: DeadLetterDesk,
     private readonly log: Log,
   ) {
     this.loop = new Loop(CLEAN_MS, () => this.clean());
@@ -56,6 +58,7 @@ export class RecordKeeper implements OnModuleDestroy {
         if (deleted.length > 0) this.log.info('recordings.deleted', { of: statement.name, count: deleted.length });
         if (deleted.length === BATCH) this.loop.wake();
       }
+      await this.desk.sweep();
     } catch (error) {
       this.log.warn('recordings.waiting', { error });
     }

@@ -5,6 +5,7 @@ import { BusGauges } from './bus-gauges';
 import { CountKeeper } from './count-keeper';
 import { CurrentVersion } from './current-version';
 import { Database } from './database';
+import { LedgerGauges } from './ledger-gauges';
 import { Outbox } from './outbox';
 import { Queries } from './queries';
 import { RecordKeeper } from './record-keeper';
@@ -22,6 +23,7 @@ export function startDispatcher(
     prepare: async (app) => {
       await app.get(Database).open();
       app.get(Queries).start();
+      app.get(LedgerGauges).start();
       app.get(BusGauges).start();
       app.get(CurrentVersion).start();
       app.get(Outbox).start();

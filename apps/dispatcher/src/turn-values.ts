@@ -19,12 +19,23 @@ export class TurnValues {
   }
 
   /** @throws DependencyUnavailable while NATS is away. */
-  async feedback(turnId: string): Promise<Feedback | null> {
-    const value = await this.get('feedback', turnId);
+  async feedback(key: string): Promise<Feedback | null> {
+    const value = await this.get('feedback', key);
     if (value === null) return null;
     const parsed = readNewer(Feedback, jsonOf(value));
-    if (!parsed.success) this.log.error('feedback.malformed', { turnId });
+    if (!parsed.success) this.log.error('feedback.malformed', { key });
     return parsed.data ?? null;
+  }
+
+  /**
+   * What a person said last, also what came too late for the decision (`late.<turn>`).
+   *
+   * @throws DependencyUnavailable while the broker is away
+   */
+  async newestFeedback(turnId: string): Promise<Feedback | null> {
+    const [inTime, late] = await Promise.all([this.feedback(turnId), this.feedback(`late.${turnId}`)]);
+    if (inTime === null || late === null) return late ?? inTime;
+    return late.at >= inTime.at ? late : inTime;
   }
 
   private async get(bucket: BucketName, key: string): Promise<Uint8Array | null> {

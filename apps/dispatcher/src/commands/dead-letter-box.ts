@@ -62,6 +62,15 @@ export class DeadLetterBox {
     return (await this.manager.streams.getMessage(stream, { seq: sequence }))?.data ?? null;
   }
 
+  /** Which letters the stream holds, and since when there is this stream, milliseconds; `null` where it is not known. */
+  async held(): Promise<{ holds(id: number): boolean; since: number } | null> {
+    const info = await this.manager.streams.info(STREAM, { deleted_details: true }).catch(() => null);
+    if (info === null) return null;
+    const { first_seq: first, last_seq: last, deleted } = info.state;
+    const gone = new Set(deleted);
+    return { holds: (id) => id >= first && id <= last && !gone.has(id), since: Date.parse(info.created) };
+  }
+
   private async ids(order: 'newest first' | 'oldest first'): Promise<number[]> {
     const { state } = await this.manager.streams.info(STREAM, { deleted_details: true }).catch(() => ({ state: null }));
     // No service has run on this broker yet.

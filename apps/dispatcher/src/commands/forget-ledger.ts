@@ -14,6 +14,8 @@ export interface LedgerCounts {
   votes: number;
   decisions: number;
   recordings: number;
+  texts: number;
+  trainedTokens: number;
   heldTurns: number;
   samples: number;
   outbox: number;
@@ -93,6 +95,8 @@ async function countChunk(prisma: Transaction, turnIds: string[]): Promise<Ledge
     votes: await prisma.vote.count({ where }),
     decisions: await prisma.decision.count({ where: { ...where, OR: TEXTS_OF_DECISION } }),
     recordings: await prisma.recording.count({ where }),
+    texts: await prisma.turnText.count({ where }),
+    trainedTokens: await prisma.trainedTokens.count({ where }),
     heldTurns: await prisma.heldTurn.count({ where }),
     samples: await prisma.sample.count({ where: { ...where, state: 'ready' } }),
     outbox: await prisma.outboxEntry.count({ where }),
@@ -104,7 +108,11 @@ function addTo(total: LedgerCounts, counts: LedgerCounts): void {
   for (const name of Object.keys(total) as (keyof LedgerCounts)[]) total[name] += counts[name];
 }
 
-const TEXTS_OF_DECISION: Prisma.DecisionWhereInput[] = [{ hint: { not: null } }, { verdicts: { not: Prisma.AnyNull } }];
+const TEXTS_OF_DECISION: Prisma.DecisionWhereInput[] = [
+  { hint: { not: null } },
+  { verdicts: { not: Prisma.AnyNull } },
+  { person: { not: null } },
+];
 
 /** Deletes what the rows say; what the books and the lineage need stays. Done twice, it finds nothing the second time. */
 export async function forgetRows(
@@ -145,6 +153,8 @@ export const NOTHING: Readonly<LedgerCounts> = {
   votes: 0,
   decisions: 0,
   recordings: 0,
+  texts: 0,
+  trainedTokens: 0,
   heldTurns: 0,
   samples: 0,
   outbox: 0,
@@ -194,10 +204,12 @@ async function forgetChunk(
       decisions: (
         await transaction.decision.updateMany({
           where: { ...where, OR: TEXTS_OF_DECISION },
-          data: { hint: null, verdicts: Prisma.DbNull },
+          data: { hint: null, verdicts: Prisma.DbNull, person: null },
         })
       ).count,
       recordings: (await transaction.recording.deleteMany({ where })).count,
+      texts: (await transaction.turnText.deleteMany({ where })).count,
+      trainedTokens: (await transaction.trainedTokens.deleteMany({ where })).count,
       heldTurns: (await transaction.heldTurn.deleteMany({ where })).count,
       samples: (
         await transaction.sample.updateMany({

@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { consequenceOf } from '../core/dead-letter';
 import type { Database } from '../database';
+import { settleLetter } from '../letter-outcome';
 import { decodedPayload } from './core/payload-view';
 import type { DeadLetterBox, StoredLetter } from './dead-letter-box';
 import { reopenTurn } from './reopen-turn';
@@ -48,6 +49,7 @@ export async function replayLetter(stored: StoredLetter, means: ReplayMeans): Pr
   const msgID = `replay-${id}.${letter.messageId ?? turnId ?? 'message'}`;
   await jetstream(connection).publish(letter.subject, payload, { msgID });
   await box.remove(id);
+  await settleLetter(database, { sequence: id, at: envelope.at }, 'replayed');
   return { id, subject: letter.subject, turnId: consequence?.turnId ?? turnId, reopened };
 }
 

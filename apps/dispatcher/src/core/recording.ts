@@ -69,6 +69,12 @@ export const recordingOf = ({ turnId, judged, feedback, circumstances, capture }
   capture,
 });
 
+/** The sampled tokens of a recording; `null` where it has no capture that can be read. */
+export function capturedTokens({ capture }: Recording): Pick<Capture, 'responseIds' | 'rolloutLogProbs'> | null {
+  const found = captureOf(capture);
+  return typeof found === 'string' ? null : found;
+}
+
 function captureOf(bytes: Uint8Array | null): Capture | CaptureFailure {
   if (bytes === null) return 'capture-missing';
   try {
