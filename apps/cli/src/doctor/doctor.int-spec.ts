@@ -3,7 +3,7 @@ import { startNatsServer, freePort, type NatsServer } from '../../../../libs/pla
 import { refuse, reply, startFakeJudge, type FakeJudge } from '../../../judge-svc/src/testing/fake-judge';
 import { startPostgres, type TestPostgres } from '../../../dispatcher/src/testing/postgres';
 import type { FakeEngine } from '../../../gateway/src/testing/fake-engine';
-import { hindcast, type Ran } from '../testing/command';
+import { hindcast, hindcastHere, type Ran } from '../testing/command';
 import { MODEL_DIR, startModelServer, type Ailments } from '../testing/fake-model-server';
 import { startFixtureGateway, type FixtureGateway } from '../testing/fixture-gateway';
 import { startBareNatsServer } from '../testing/bare-nats-server';
@@ -40,8 +40,13 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
 
-async function doctor(env: Record<string, string> = {}): Promise<{ ran: Ran; ok: boolean; findings: Finding[] }> {
-  const ran = await hindcast(['doctor', '--json'], {
+type Run = typeof hindcast;
+
+async function doctor(
+  env: Record<string, string> = {},
+  run: Run = hindcastHere,
+): Promise<{ ran: Ran; ok: boolean; findings: Finding[] }> {
+  const ran = await run(['doctor', '--json'], {
     NATS_URL: nats.url,
     DATABASE_URL: databaseUrl,
     POLICY_BASE_URL: engine.url,
@@ -54,8 +59,12 @@ async function doctor(env: Record<string, string> = {}): Promise<{ ran: Ran; ok:
 }
 
 /** What it finds wrong, and nothing else. */
-async function wrong(env: Record<string, string>, grade: Finding['grade'] = 'fault'): Promise<Finding[]> {
-  const { ran, ok, findings } = await doctor(env);
+async function wrong(
+  env: Record<string, string>,
+  grade: Finding['grade'] = 'fault',
+  run: Run = hindcastHere,
+): Promise<Finding[]> {
+  const { ran, ok, findings } = await doctor(env, run);
   const faults = findings.filter((finding) => finding.grade === 'fault');
   expect({ code: ran.code, ok }).toEqual(faults.length > 0 ? { code: 1, ok: false } : { code: 0, ok: true });
   return findings.filter((finding) => finding.grade === grade);
@@ -76,7 +85,7 @@ async function modelServer(dialect: 'vllm' | 'sglang', ailments: Ailments): Prom
 }
 
 it('a sound set-up has no fault', async () => {
-  const { ran, ok, findings } = await doctor();
+  const { ran, ok, findings } = await doctor({}, hindcast);
   expect(findings.filter(({ grade }) => grade === 'fault')).toEqual([]);
   expect({ ok, code: ran.code }).toEqual({ ok: true, code: 0 });
   const sound = findings.filter(({ grade }) => grade === 'ok').map(({ check }) => check.replace(` ${engine.url}`, ''));
@@ -205,7 +214,7 @@ it('an engine that loads no adapters', async () => {
 it('an SGLang that is taken for a vLLM', async () => {
   const url = await modelServer('sglang', {});
   expect(await wrong({ POLICY_BASE_URL: url })).toContainEqual(
-    told('token ids', 'no-token-ids', 'POLICY_DIALECT=sglang'),
+    told('streamed answer', 'is refused: status 400', 'POLICY_DIALECT'),
   );
   expect(await wrong({ POLICY_BASE_URL: url, POLICY_DIALECT: 'sglang' })).toEqual([]);
 });
@@ -214,13 +223,13 @@ it('a judge that answers nonsense, one that takes no key of ours, and none', asy
   const nonsense = await startFakeJudge((_, __, response) => reply(response, 'As a teapot I cannot.'));
   const strict = await startFakeJudge((_, __, response) => refuse(response, 401, {}, 'no such key'));
   ended.push(nonsense.stop, strict.stop);
-  expect(await wrong({ JUDGE_BASE_URL: nonsense.baseUrl })).toEqual([
+  expect(await wrong({ JUDGE_BASE_URL: nonsense.baseUrl }, 'fault', hindcast)).toEqual([
     told(`judge ${nonsense.baseUrl}`, 'cannot be read', 'JUDGE_MODEL'),
   ]);
-  const faults = await wrong({ JUDGE_BASE_URL: strict.baseUrl, JUDGE_API_KEY: 'sk-very-secret' });
+  const faults = await wrong({ JUDGE_BASE_URL: strict.baseUrl, JUDGE_API_KEY: 'sk-very-secret' }, 'fault', hindcast);
   expect(faults).toEqual([told(`judge ${strict.baseUrl}`, 'refuses the key (status 401)', 'JUDGE_API_KEY')]);
   expect(JSON.stringify(faults)).not.toContain('sk-very-secret');
-  expect(await wrong({ JUDGE_BASE_URL: `http://127.0.0.1:${await freePort()}/v1` })).toEqual([
+  expect(await wrong({ JUDGE_BASE_URL: `http://127.0.0.1:${await freePort()}/v1` }, 'fault', hindcast)).toEqual([
     told('judge', 'gives no vote (no answer: ECONNREFUSED)', 'JUDGE_BASE_URL'),
   ]);
 });

@@ -1,5 +1,5 @@
 import { captureFindings, type Dialect } from './core/capture-findings';
-import { readProbeAnswer, type ProbeAnswer } from './core/engine-answer';
+import { readProbeAnswer, readStreamedProbe, type ProbeAnswer } from './core/engine-answer';
 import { fault, ok, type Finding } from './core/finding';
 import { logProbModeFinding } from './core/log-prob-mode';
 import { Unreachable, call, refusalOf, type Server } from './http';
@@ -67,11 +67,35 @@ async function askOnce(
     const mend = `Set POLICY_DIALECT to what the engine is (vllm, sglang, openai; now ${dialect}), or switch chat completions on (a model without a chat template needs --chat-template).`;
     return { findings: [fault(`${name}: answer`, found, mend)], answer: null };
   }
-  const findings = captureFindings(name, answer, dialect, tokenizerDir !== undefined);
+  const recoversIds = tokenizerDir !== undefined;
+  const findings = captureFindings(name, answer, dialect, recoversIds);
   findings.unshift(ok(`${name}: answer`, `in ${(reply.elapsedMs / 1000).toFixed(1)} s`));
+  // What is wrong with a whole answer is wrong with a streamed one.
+  if (findings.every(({ grade }) => grade !== 'fault'))
+    findings.push(...(await askStreamed(server, name, { model, dialect, recoversIds })));
   if (dialect === 'openai' || findings.some(({ grade }) => grade === 'fault')) return { findings, answer };
   findings.push(await logProbMode(server, name, { model, dialect }, answer, OFF_POLICY));
   return { findings, answer };
+}
+
+/** The same once more as a stream, in which engines send ids and log-probs in other places; only what is wrong with it is told. */
+async function askStreamed(
+  server: Server,
+  name: string,
+  { model, dialect, recoversIds }: { readonly model: string; readonly dialect: Dialect; readonly recoversIds: boolean },
+): Promise<Finding[]> {
+  const check = `${name}: streamed answer`;
+  const asStream = { stream: true, stream_options: { include_usage: true } };
+  // SGLang refuses it in a stream.
+  const fields = dialect === 'sglang' ? { ...asStream, return_token_ids: undefined } : asStream;
+  const reply = await call(server, `${server.baseUrl}/chat/completions`, probeRequest(model, dialect, fields));
+  const answer = reply.status === 200 ? readStreamedProbe(reply.text) : null;
+  if (answer === null) {
+    const found = reply.status === 200 ? 'is no event stream' : `is refused: ${refusalOf(reply)}`;
+    return [fault(check, found, `Set POLICY_DIALECT to what the engine is (vllm, sglang, openai; now ${dialect}).`)];
+  }
+  const wrong = captureFindings(check, answer, dialect, recoversIds).filter(({ grade }) => grade === 'fault');
+  return wrong.length > 0 ? wrong : [ok(check, 'holds the same')];
 }
 
 const SAMPLING = { temperature: 1, top_p: 1 };

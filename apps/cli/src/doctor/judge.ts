@@ -33,7 +33,8 @@ export async function checkJudge({ judge, judgeEnv, trainer }: Settings, launch:
     ];
   const vote = TrialVote.parse(JSON.parse(said.out));
   const findings = [judgeFinding(check, vote, judge)];
-  if (vote.outcome === 'refused') findings.push(...(await modelHint(check, judge)));
+  if (vote.outcome === 'refused' && /40[04]|422/.test(vote.why ?? ''))
+    findings.push(...(await modelHint(check, judge)));
   return findings;
 }
 

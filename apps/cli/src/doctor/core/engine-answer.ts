@@ -33,6 +33,40 @@ export function readProbeAnswer(body: unknown): ProbeAnswer | null {
   };
 }
 
+/**
+ * Reads the events of a streamed chat completion: ids and log-probs of all its chunks together, as the gateway joins them; `null` where it
+ * is no event stream.
+ */
+export function readStreamedProbe(stream: string): ProbeAnswer | null {
+  const chunks = [...stream.matchAll(/^data: (\{.*\})$/gm)]
+    .map(([, data]) => readProbeChunk(data!))
+    .filter((chunk) => chunk !== null);
+  if (chunks.length === 0) return null;
+  const joined = <T>(pieces: readonly (readonly T[] | null)[]): T[] | null =>
+    pieces.some((piece) => piece !== null) ? pieces.flatMap((piece) => piece ?? []) : null;
+  return {
+    promptIds: chunks.find(({ promptIds }) => promptIds)?.promptIds ?? null,
+    ids: joined(chunks.map(({ ids }) => ids)),
+    logProbs: joined(chunks.map(({ logProbs }) => logProbs)),
+    promptTokens: chunks.find(({ promptTokens }) => promptTokens !== null)?.promptTokens ?? null,
+    text: chunks.map(({ text }) => text).join(''),
+  };
+}
+
+function readProbeChunk(data: string): ProbeAnswer | null {
+  let chunk: Json | null;
+  try {
+    chunk = record(JSON.parse(data));
+  } catch {
+    return null;
+  }
+  if (!chunk) return null;
+  const choice = record(first(chunk['choices']));
+  // The chunk that carries SGLang's ids, and the one that carries the usage, have no choice.
+  const read = readProbeAnswer({ ...chunk, choices: [choice ?? {}] })!;
+  return { ...read, text: String(record(choice?.['delta'])?.['content'] ?? '') };
+}
+
 /** log π of the ids after `promptLength`, from a reply of `POST /v1/completions` with `prompt_logprobs`; `null` where it has none. */
 export function readVllmScores(body: unknown, ids: readonly number[], promptLength: number): number[] | null {
   const entries = record(first(record(body)?.['choices']))?.['prompt_logprobs'];
