@@ -4,22 +4,31 @@ import type { Outcome } from './spool-drain';
 
 type Continuing = Extract<Operation, { kind: 'continue' }>;
 
-/** How long the answer that a request continues may take to be written down by the gateway that gave it. */
-const EARLY_MS = 30_000;
-/** Each holds the texts of its request. */
-const MOST_WAITING = 500;
+interface Waiting {
+  readonly operation: Continuing;
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Each is tried every half a minute in the end. */
+const MOST_WAITING = 1_000;
+/** Bytes of the texts of all. */
+const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
  * Requests that continue an answer of which nobody knows yet: another gateway gave it, and has it on disk because NATS was slow or away
- * from there. They are tried again for a while, here in memory: most such requests continue what nobody will ever have written down.
+ * from there. They are tried again here in memory for as long as such an answer would stay open. Most continue what nobody will ever
+ * have written down, so that the oldest make room where there are too many.
  */
 export class EarlyRequests {
-  private readonly waiting = new Map<string, { readonly operation: Continuing; readonly at: number }>();
+  private readonly waiting = new Map<string, Waiting>();
   private readonly retries = new RetrySchedule();
+  private bytes = 0;
   private working: Promise<void> | null = null;
 
   constructor(
     private readonly perform: (operation: Continuing, at: number) => Promise<Outcome>,
+    private readonly keptMs: number,
     private readonly now: () => number = Date.now,
   ) {}
 
@@ -29,9 +38,15 @@ export class EarlyRequests {
 
   /** @param at when the request came, milliseconds since the epoch: it continues no answer that is younger */
   add(operation: Continuing, at: number): void {
-    if (this.waiting.size >= MOST_WAITING || this.waiting.has(operation.id)) return;
-    this.waiting.set(operation.id, { operation, at });
+    if (this.waiting.has(operation.id)) return;
+    const bytes = Buffer.byteLength(JSON.stringify(operation));
+    this.waiting.set(operation.id, { operation, at, bytes });
+    this.bytes += bytes;
     this.retries.postpone(operation.id, this.now(), false);
+    for (const oldest of this.waiting.keys()) {
+      if (this.waiting.size <= MOST_WAITING && this.bytes <= MOST_BYTES) break;
+      this.remove(oldest);
+    }
   }
 
   /** Tries those whose time has come. Never rejects. */
@@ -40,23 +55,41 @@ export class EarlyRequests {
     return (this.working ??= this.tryAll(due).finally(() => (this.working = null)));
   }
 
-  /** Tries all once more: this process ends. */
-  async lastCall(): Promise<void> {
+  /** Tries those of one session now. Rejects where one could not be tried. */
+  async retrySession(sessionId: string): Promise<void> {
+    const own = [...this.waiting].filter(([, { operation }]) => operation.sessionId === sessionId);
+    await Promise.all(own.map(([id]) => this.tryOne(id)));
+  }
+
+  /** Tries all once more where `isConnected`: this process ends. @returns those that are still early, for the next process */
+  async leave(isConnected: boolean): Promise<Continuing[]> {
     await this.working;
-    await this.tryAll([...this.waiting.keys()]);
-    this.waiting.clear();
+    if (isConnected) await this.tryAll([...this.waiting.keys()]);
+    const left = [...this.waiting.values()].map(({ operation, at }) => ({ ...operation, at }));
+    for (const id of [...this.waiting.keys()]) this.remove(id);
+    return left;
   }
 
   private async tryAll(ids: readonly string[]): Promise<void> {
-    await Promise.all(ids.map((id) => this.tryOne(id)));
+    // What fails is tried again as well; NATS has been away before.
+    await Promise.all(ids.map((id) => this.tryOne(id).catch(() => undefined)));
   }
 
   private async tryOne(id: string): Promise<void> {
-    const { operation, at } = this.waiting.get(id)!;
-    // What fails is tried again as well; NATS has been away before.
-    const outcome = await this.perform(operation, at).catch((): Outcome => 'early');
-    this.retries.postpone(id, this.now(), false);
-    if (outcome === 'early' && this.now() - at < EARLY_MS) return;
+    const waiting = this.waiting.get(id);
+    if (!waiting) return;
+    const { operation, at } = waiting;
+    let isOver = this.now() - at >= this.keptMs;
+    try {
+      isOver = (await this.perform(operation, at)) === 'done' || isOver;
+    } finally {
+      if (isOver) this.remove(id);
+      else if (this.waiting.has(id)) this.retries.postpone(id, this.now(), false);
+    }
+  }
+
+  private remove(id: string): void {
+    this.bytes -= this.waiting.get(id)?.bytes ?? 0;
     this.waiting.delete(id);
     this.retries.forget(id);
   }

@@ -150,7 +150,7 @@ describe('without NATS', () => {
     await eventually(() => connected(gateway));
     process.kill(nats.pid, 'SIGSTOP');
     const turnId = await ask(gateway, userSays('hanging'), { stream: true });
-    expect(await gateway.metric('turns_stored_total', 'spool')).toBe(1);
+    await eventually(async () => (await gateway.metric('turns_stored_total', 'spool')) === 1);
     process.kill(nats.pid, 'SIGCONT');
     await bus.messageOf('turnCaptured', turnId);
     await ask(gateway, userSays('hanging', 'Hello', 'back'));
@@ -172,7 +172,7 @@ describe('without NATS', () => {
     const { bus } = await startNats(port);
     // All that waits here was tried once, the continuation among it.
     await bus.messageOf('turnCaptured', next);
-    await eventually(async () => (await gateway.metric('spool_operations')) === 1);
+    await eventually(async () => (await gateway.metric('spool_operations')) === 0);
     const again = await startOther();
     cleanUp.push(() => again.stop());
     expect((await bus.messageOf('turnPaired', turnId)).body.nextState[0]!.text).toBe('and here?');
@@ -229,15 +229,12 @@ describe('crashes and sweeps', () => {
     ]);
     const claimed = await ask(claiming, userSays('crash two'));
     await bus.messageOf('turnCaptured', claimed);
-    await Promise.all([
-      expect(
-        post(putting.url, { messages: userSays('crash one') }).then((response) => response.text()),
-      ).rejects.toThrow(),
-      post(claiming.url, { messages: userSays('crash two', 'Hello', 'and?') }).then(
-        (response) => response.text().catch(() => undefined),
-        () => undefined,
-      ),
-    ]);
+    // Where the machine is slow, an answer may be out before the crash.
+    const crashed = (url: string, ...texts: string[]): Promise<unknown> =>
+      post(url, { messages: userSays(...texts) })
+        .then((response) => response.text())
+        .catch(() => undefined);
+    await Promise.all([crashed(putting.url, 'crash one'), crashed(claiming.url, 'crash two', 'Hello', 'and?')]);
     expect(await Promise.all([putting.ended, claiming.ended])).toEqual(['SIGKILL', 'SIGKILL']);
     expect(await bus.messages('turnPaired')).toEqual([]);
 

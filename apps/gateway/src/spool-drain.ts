@@ -13,8 +13,6 @@ const LONGEST_PAUSE_MS = 5_000;
 const FLUSH_PAUSE_MS = 100;
 /** How often an operation may be refused before it is given up. */
 const MOST_REFUSALS = 5;
-/** How long a request waits for the turn that it continues, which may still be in the spool of another gateway. */
-const EARLY_MS = 30_000;
 
 /** `early`: what the operation is about is not there yet. */
 export type Outcome = 'done' | 'early';
@@ -23,6 +21,8 @@ export interface DrainOptions {
   readonly spool: Spool;
   /** @param isRepeated it was postponed before */
   readonly perform: (spooled: SpooledOperation, isRepeated: boolean) => Promise<Outcome>;
+  /** Takes over what came early. */
+  readonly onEarly: (spooled: SpooledOperation) => void;
   readonly isConnected: () => boolean;
   readonly log: Log;
   readonly now?: () => number;
@@ -110,14 +110,9 @@ export class SpoolDrain {
   /** @returns whether what waits for it can go on */
   private async doOne(spooled: SpooledOperation): Promise<boolean> {
     const { name } = spooled;
-    const since = this.retries.since(name);
+    const isRepeated = this.retries.since(name) !== null;
     try {
-      const outcome = await this.options.perform(spooled, since !== null);
-      if (outcome === 'early' && this.now() - (since ?? this.now()) < EARLY_MS) {
-        this.options.spool.letPass(name);
-        this.retries.postpone(name, this.now(), false);
-        return true;
-      }
+      if ((await this.options.perform(spooled, isRepeated)) === 'early') this.options.onEarly(spooled);
     } catch (error) {
       return this.failed(spooled, error);
     }

@@ -148,11 +148,6 @@ export class Spool {
     this.index.delete(name);
   }
 
-  /** What touches the same as this operation waits for it no longer. */
-  letPass(name: string): void {
-    this.index.letPass(name);
-  }
-
   /** Leaves of an operation in work what the ledger must know. */
   giveUp(name: string, reason: DropReason): Promise<void> {
     return this.drop(name, reason);

@@ -3,7 +3,6 @@ import { ContractViolation, decodeCapture, type Capture } from '@hindcast/contra
 import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { DROP_REASONS, OPERATION_KINDS, type Operation } from './core/operation';
-import { EarlyRequests } from './early-requests';
 import { KvAccess } from './kv-access';
 import { Spool, type SpooledOperation } from './spool';
 import { SpoolDrain, type Outcome } from './spool-drain';
@@ -26,7 +25,6 @@ const DRAIN_INTERVAL_MS = 250;
 export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly spool: Spool;
   private readonly drain: SpoolDrain;
-  private readonly early: EarlyRequests;
   private readonly refused;
   /** Encoded captures that are being written down, by turn id. */
   private readonly inHand = new Map<string, Uint8Array>();
@@ -64,12 +62,10 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     this.drain = new SpoolDrain({
       spool: this.spool,
       perform: (spooled, isRepeated) => this.perform(spooled, isRepeated),
+      onEarly: ({ operation, at }) => this.keepEarly(operation, at),
       isConnected: () => this.nats.connected,
       log,
     });
-    this.early = new EarlyRequests((operation, at) =>
-      this.perform({ name: operation.id, operation, capture: null, at }, true),
-    );
     metrics.gauge('spool_bytes', 'Bytes on disk of the operations that wait for NATS', [], (gauge) =>
       gauge.set(this.spool.bytes),
     );
@@ -87,7 +83,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
       .catch(() => undefined);
     this.timer = setInterval(() => {
       void this.drain.drain();
-      if (this.nats.connected) void this.early.retry();
+      if (this.nats.connected) void this.operations.early.retry();
     }, DRAIN_INTERVAL_MS);
     this.timer.unref();
   }
@@ -96,7 +92,10 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationShutdown(): Promise<void> {
     if (this.timer) clearInterval(this.timer);
     await this.drain.flush(FLUSH_MS);
-    if (this.nats.connected) await this.early.lastCall();
+    const early = await this.operations.early.leave(this.nats.connected);
+    await Promise.all(early.map((operation) => this.spool.append(operation, null))).catch((error: unknown) =>
+      this.log.error('turn.continuation-lost', { error }),
+    );
     await this.book.settle();
   }
 
@@ -129,11 +128,10 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     if (this.nats.connected && !this.spool.holdsBack(operation)) {
       const withdrawal: Withdrawal = { isWithdrawn: false };
       try {
-        const doing = this.operations.perform(operation, capture, Date.now(), withdrawal);
+        const at = Date.now();
+        const doing = this.operations.perform(operation, capture, at, withdrawal);
         const outcome = await within(this.access.whileConnected(doing), isHeld ? HELD_BUDGET_MS : BUDGET_MS);
-        // An answer that this gateway gave is written down in order; of another's it may be too early to know.
-        if (outcome === 'early' && operation.kind === 'continue' && !operation.continuations[0]?.isKnown)
-          this.early.add(operation, Date.now());
+        if (outcome === 'early') this.keepEarly(operation, at);
         return 'nats';
       } catch (error) {
         withdrawal.isWithdrawn = true;
@@ -146,6 +144,12 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     }
     await this.spool.append(operation, capture);
     return 'spool';
+  }
+
+  /** An answer that this gateway gave is written down in order; of another's it may be too early to know. */
+  private keepEarly(operation: Operation, at: number): void {
+    if (operation.kind === 'continue' && !operation.continuations[0]?.isKnown)
+      this.operations.early.add(operation, operation.at ?? at);
   }
 
   private async perform({ operation, capture, at }: SpooledOperation, isRepeated: boolean): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import type { Bus } from '@hindcast/platform';
 import type { Ending, OpenTurn } from './core/open-turn';
+import type { KvAccess } from './kv-access';
 import type { TurnBook } from './turn-book';
 import { TurnOperations } from './turn-operations';
 
@@ -34,7 +35,10 @@ function session(turns: Turns, order: string[]): TurnOperations {
     },
   };
   const bus = { publish: (name: string, { id }: { id: string }) => void order.push(`${name} ${id}`) };
-  return new TurnOperations(book as unknown as TurnBook, bus as unknown as Bus);
+  const access = { whileConnected: (work: Promise<unknown>) => work };
+  return new TurnOperations(book as unknown as TurnBook, bus as unknown as Bus, access as unknown as KvAccess, {
+    OPEN_TURN_TTL_SECONDS: 60,
+  });
 }
 
 describe('an outcome', () => {

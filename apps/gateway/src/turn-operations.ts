@@ -1,10 +1,15 @@
-import { Injectable } from '@nestjs/common';
-import { Bus } from '@hindcast/platform';
-import { editedTurn, pairedBody, turnToPair, type Ending, type OpenTurn } from './core/open-turn';
+import { Inject, Injectable } from '@nestjs/common';
+import { Bus, CONFIG } from '@hindcast/platform';
+import type { GatewayConfig } from './config';
+import { editedTurn, pairedBody, turnToPair, type Ending, type OpenTurn, type SessionTurn } from './core/open-turn';
 import type { Continuation, Operation } from './core/operation';
 import { pairedAlone } from './core/paired-alone';
+import { EarlyRequests } from './early-requests';
+import { KvAccess } from './kv-access';
 import type { Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
+
+type Continuing = Extract<Operation, { kind: 'continue' }>;
 
 /** What the clocks of two gateways may differ by. */
 const CLOCK_SKEW_MS = 1_000;
@@ -17,17 +22,27 @@ export interface Withdrawal {
 /** How an operation is done that could not be done at first. */
 export interface Repetition {
   readonly withdrawn: Withdrawal;
-  /** When it was written down, where it was postponed before: a turn that was opened later is not the one it means. */
+  /** When a request that says no time itself was written down: a turn that was opened later is not the one it means. */
   readonly at: number | null;
 }
 
 /** Does what the gateways write down about requests, on the records that they share. */
 @Injectable()
 export class TurnOperations {
+  /** Requests that did not find the newest answer that they continue. */
+  readonly early: EarlyRequests;
+
   constructor(
     private readonly book: TurnBook,
     private readonly bus: Bus,
-  ) {}
+    access: KvAccess,
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'OPEN_TURN_TTL_SECONDS'>,
+  ) {
+    this.early = new EarlyRequests(
+      (operation, at) => access.whileConnected(this.continueAgain(operation, Date.now(), at)),
+      config.OPEN_TURN_TTL_SECONDS * 1_000,
+    );
+  }
 
   /**
    * Returns once the operation is safe; what only needs to happen some time follows in the background. `early`: as `performAgain`.
@@ -55,7 +70,7 @@ export class TurnOperations {
         return (await this.continue(operation, now)) ? 'done' : 'early';
       case 'end-session': {
         const { sessionId, id, detail } = operation;
-        const turns = await this.book.sessions.read(sessionId);
+        const turns = await this.openTurnsOf(sessionId);
         await this.book.closeAll(turns, { reason: 'expired', detail }, id, now);
         return 'done';
       }
@@ -81,11 +96,23 @@ export class TurnOperations {
       await this.book.announce(operation.key, operation.turn);
       return 'done';
     }
-    if (operation.kind === 'continue') {
-      const isOpen = at === null ? undefined : ({ openedAt }: OpenTurn) => openedAt <= at + CLOCK_SKEW_MS;
-      return (await this.continue(operation, now, isOpen)) ? 'done' : 'early';
-    }
+    if (operation.kind === 'continue') return this.continueAgain(operation, now, operation.at ?? at);
     return this.perform(operation, capture, now, withdrawn);
+  }
+
+  private async continueAgain(operation: Continuing, now: number, at: number | null): Promise<Outcome> {
+    const isMeant = at === null ? undefined : ({ openedAt }: OpenTurn) => openedAt <= at + CLOCK_SKEW_MS;
+    return (await this.continue(operation, now, isMeant)) ? 'done' : 'early';
+  }
+
+  /**
+   * The turns of a session that are to be ended by no request. One that was opened late, by another gateway, is left to the request
+   * that waits here to continue it; what is opened after the list was read is not in it.
+   */
+  private async openTurnsOf(sessionId: string): Promise<readonly SessionTurn[]> {
+    const turns = await this.book.sessions.read(sessionId);
+    await this.early.retrySession(sessionId);
+    return turns;
   }
 
   /** What is still open is paired first, so that the session's last answer gets its reward too. */
@@ -94,7 +121,7 @@ export class TurnOperations {
     now: number,
   ): Promise<void> {
     // One after the other: a capture may be megabytes.
-    for (const { key, turnId } of await this.book.sessions.read(outcome.sessionId)) {
+    for (const { key, turnId } of await this.openTurnsOf(outcome.sessionId)) {
       const capture = await this.book.capture(turnId);
       if (!capture) continue;
       await this.book.end(
@@ -108,7 +135,7 @@ export class TurnOperations {
 
   /** @returns whether the newest answer of the request, or what it was before its history was edited, was found */
   private async continue(
-    { continuations, sessionId, id, trace }: Extract<Operation, { kind: 'continue' }>,
+    { continuations, sessionId, id, trace }: Continuing,
     now: number,
     isMeant: (turn: OpenTurn) => boolean = () => true,
   ): Promise<boolean> {

@@ -42,6 +42,8 @@ export type Operation =
       readonly id: string;
       readonly sessionId: string | null;
       readonly continuations: readonly Continuation[];
+      /** When it came, milliseconds since the epoch, where it was early: what was opened later is not the answer it continues. */
+      readonly at?: number;
       readonly trace?: TraceContext;
     }
   | { readonly kind: 'end-session'; readonly id: string; readonly sessionId: string; readonly detail: string }

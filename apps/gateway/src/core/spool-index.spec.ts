@@ -48,7 +48,6 @@ describe('SpoolIndex', () => {
     const index = new SpoolIndex(100);
     index.add('a', entry(1, false, [], 'turn-a'));
     index.add('b', entry(1, false, [], 'turn-b'));
-    index.letPass('a');
     expect([index.carrierOf('turn-a'), index.carrierOf('turn-b'), index.carrierOf('turn-c')]).toEqual(['a', 'b', null]);
     index.add('a', entry(1, true));
     index.delete('b');
@@ -69,20 +68,11 @@ describe('SpoolIndex', () => {
     { reason: 'postponed, with what touches the same', names: ['a', 'b', 'c'], postponed: ['a'], found: ['b'] },
     { reason: 'being written, with what touches the same', names: ['a', 'b', 'c'], held: ['a'], found: ['b'] },
     { reason: 'blocked by one that is itself blocked', names: ['a', 'c', 'd'], postponed: ['a'], found: [] },
-    {
-      reason: 'nothing waits for one that lets pass',
-      names: ['a', 'c'],
-      passing: ['a'],
-      postponed: ['a'],
-      found: ['c'],
-    },
-    { reason: 'one that lets pass is still done', names: ['a', 'c'], passing: ['a'], found: ['a', 'c'] },
-  ])('$reason: $found', ({ names, postponed = [], held = [], passing = [], found }) => {
+  ])('$reason: $found', ({ names, postponed = [], held = [], found }) => {
     const index = new SpoolIndex(100);
     const touched: Record<string, string[]> = { a: ['one'], b: ['other'], c: ['one', 'third'], d: ['third'] };
     for (const name of names) index.add(name, entry(1, false, touched[name]));
     for (const name of held) index.hold(name);
-    for (const name of passing) index.letPass(name);
     expect(index.oldest(9, (name) => (postponed as string[]).includes(name))).toEqual(found);
   });
 

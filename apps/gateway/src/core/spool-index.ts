@@ -48,12 +48,6 @@ export class SpoolIndex {
     this.discount(name, entry);
   }
 
-  /** Nothing waits for this operation any more, in whatever order it is done. */
-  letPass(name: string): void {
-    const entry = this.entries.get(name);
-    if (entry) this.add(name, { ...entry, touched: [] });
-  }
-
   touchesAny(keys: readonly string[]): boolean {
     return keys.some((key) => this.touches.has(key));
   }
