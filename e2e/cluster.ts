@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Client } from 'pg';
 import { startPostgres } from '../apps/dispatcher/src/testing/postgres';
 import { demoPreset } from '../apps/simulator/src/stack/preset';
 import { makeAuthority } from '../libs/platform/src/testing/authority';
@@ -29,6 +30,7 @@ type Settings = Readonly<Partial<Record<App, Readonly<Record<string, string>>>>>
  */
 export class Cluster {
   readonly replicas: Replica[] = [];
+  private databaseUrl = '';
   private readonly cleanUp: (() => Promise<unknown> | void)[] = [];
   private readonly folder = mkdtempSync(join(tmpdir(), 'hindcast-cluster-'));
 
@@ -52,6 +54,24 @@ export class Cluster {
     return join(this.folder, 'policies');
   }
 
+  /** The ledger's rows of turns that ended in another way than these, with what the gateways logged of them and of their sessions. */
+  async turnsNot(...endings: string[]): Promise<object[]> {
+    const database = new Client({ connectionString: this.databaseUrl });
+    await database.connect();
+    try {
+      const { rows } = await database.query<{ id: string; sessionId: string | null }>(
+        'SELECT id, "sessionId", ending, closed, "closedDetail", "deadLetter", "createdAt" FROM turns WHERE ending::text <> ALL($1) LIMIT 10',
+        [endings],
+      );
+      return rows.map((row) => ({
+        ...row,
+        logged: this.of('gateway').flatMap((gateway) => gateway.linesAbout(row.id, row.sessionId ?? row.id)),
+      }));
+    } finally {
+      await database.end();
+    }
+  }
+
   /** Ends everything and removes its data. */
   async stop(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.kill()));
@@ -72,6 +92,7 @@ export class Cluster {
     this.cleanUp.push(() => nats.stop());
     const postgres = await startPostgres();
     this.cleanUp.push(() => postgres.stop());
+    this.databaseUrl = await postgres.createDatabase();
     const env: Record<string, string> = {
       ...demoPreset,
       MODEL_DIR: join(root, 'models/seed'),
@@ -83,7 +104,7 @@ export class Cluster {
       NATS_URL: `tls://localhost:${nats.port}`,
       NATS_CA_FILE: caFile,
       ...NATS_USER,
-      DATABASE_URL: await postgres.createDatabase(),
+      DATABASE_URL: this.databaseUrl,
       // The same for all gateways: one's sessions are the other's.
       SESSION_SECRET: 'one for all gateways',
       API_KEYS: '',

@@ -64,6 +64,7 @@ describe('many replicas', () => {
   async function expectWholeBooks(): Promise<void> {
     const now = await settled();
     expect(imbalances(now)).toEqual([]);
+    expect({ reasons: now.reasons, lost: await cluster.turnsNot('paired', 'untrainable') }).toMatchObject({ lost: [] });
     const { captured, paired, untrainable } = now.turns;
     expect({ captured, ended: paired + untrainable }).toEqual({ captured: answers, ended: answers });
     const trained = manifests(cluster.policyDir).flatMap(({ turnIds }) => turnIds);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child } from '../apps/simulator/src/stack/child';
 import { environment } from '../apps/simulator/src/config';
@@ -40,6 +41,14 @@ export class Replica {
     child.process.kill('SIGTERM');
     await child.whenEnded();
     return child.ending!.code ?? child.ending!.signal;
+  }
+
+  /** What it logged of any of these ids. */
+  linesAbout(...ids: string[]): string[] {
+    return readFileSync(this.logFile, 'utf8')
+      .split('\n')
+      .filter((line) => ids.some((id) => line.includes(id)))
+      .map((line) => `${this.name} ${line}`);
   }
 
   async kill(): Promise<void> {
