@@ -23,5 +23,7 @@ it('refuses to serve others without keys', () => {
     env: { PATH: process.env['PATH'], HOST: '0.0.0.0' },
   });
   expect(status).toBe(2);
-  expect(stderr).toContain('HOST: without API_KEYS, ADMIN_API_KEYS or API_KEYS_FILE only a loopback address is served, not 0.0.0.0');
+  expect(stderr).toContain(
+    'HOST: without API_KEYS, ADMIN_API_KEYS or API_KEYS_FILE only a loopback address is served, not 0.0.0.0',
+  );
 });
