@@ -1,3 +1,4 @@
+import '@hindcast/platform/first';
 import { setFlagsFromString } from 'node:v8';
 import { parseConfig, runApp } from '@hindcast/platform';
 import { GatewayConfig } from './config';

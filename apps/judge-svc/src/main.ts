@@ -1,3 +1,4 @@
+import '@hindcast/platform/first';
 import 'reflect-metadata';
 import { parseConfig, runApp, startService } from '@hindcast/platform';
 import { AppModule } from './app.module';

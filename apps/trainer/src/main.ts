@@ -1,3 +1,4 @@
+import '@hindcast/platform/first';
 import { runApp } from '@hindcast/platform';
 import { readConfig } from './config';
 import { startTrainer } from './service';

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Bus } from './bus';
+import { signalsAreHandled } from './early-signals';
 import { Health } from './health';
 import type { JetStreamStrategy } from './jetstream.strategy';
 import type { Log } from './log';
@@ -87,6 +88,7 @@ export function onSignals(log: Log, close: () => Promise<void>): () => void {
   };
   process.on('SIGTERM', listener);
   process.on('SIGINT', listener);
+  signalsAreHandled();
   return () => {
     process.off('SIGTERM', listener);
     process.off('SIGINT', listener);
