@@ -1,16 +1,18 @@
-// `npm test [-- jest arguments]`: prepares the checkout, runs every jest project, then the end-to-end tests, and ends with one summed line.
+// `npm test [-- jest arguments]`: prepares the checkout, runs every jest project, then the end-to-end tests, and ends with the names of what
+// failed and one summed line.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepare, root } from './setup.mjs';
+import { failuresOf, summaryOf } from './test-summary.mjs';
 
 prepare();
 const jest = join(root, 'node_modules/jest/bin/jest.js');
 const folder = mkdtempSync(join(tmpdir(), 'hindcast-test-'));
 const args = process.argv.slice(2);
 
-/** Runs jest once and returns its counts; a suite that did not even load counts as one failure. */
+/** Runs jest once; a suite that did not even load counts as one failure. */
 function runJest(name, ...options) {
   const outputFile = join(folder, `${name}.json`);
   const { status } = spawnSync(
@@ -23,9 +25,9 @@ function runJest(name, ...options) {
   );
   try {
     const result = JSON.parse(readFileSync(outputFile, 'utf8'));
-    return { passed: result.numPassedTests, failed: result.numFailedTests + result.numRuntimeErrorTestSuites };
+    return { passed: result.numPassedTests, failures: failuresOf(result, root) };
   } catch {
-    return { passed: 0, failed: status === 0 ? 0 : 1 };
+    return { passed: 0, failures: status === 0 ? [] : [`jest of ${name}, which left no result`] };
   }
 }
 
@@ -35,6 +37,6 @@ const runs = [
   runJest('e2e', '--config', 'e2e/jest.config.cjs', '--runInBand'),
 ];
 rmSync(folder, { recursive: true });
-const sum = (key) => runs.reduce((total, run) => total + run[key], 0);
-process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed\n`);
-process.exit(sum('failed') > 0 || sum('passed') === 0 ? 1 : 0);
+const { passed, failed, text } = summaryOf(runs);
+process.stdout.write(text);
+process.exit(failed > 0 || passed === 0 ? 1 : 0);
