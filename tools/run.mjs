@@ -1,6 +1,7 @@
 // `node tools/run.mjs [--no-nats] <package folder | built file> [arguments]`: prepares the checkout, then runs that package's main, or that file.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { passSignals } from './pass-signals.mjs';
 import { prepare, root } from './setup.mjs';
 
 const args = process.argv.slice(2);
@@ -14,7 +15,5 @@ const child = spawn(
   [join(root, target.endsWith('.js') ? target : join(target, 'dist/main.js')), ...rest],
   { cwd: root, stdio: 'inherit' },
 );
-// A terminal sends Ctrl-C to the whole group; a `kill` reaches only this process and is passed on.
-process.on('SIGINT', () => undefined);
-for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+passSignals(child);
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
