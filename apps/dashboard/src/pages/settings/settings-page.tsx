@@ -14,37 +14,27 @@ import './settings.css';
 
 /** The configuration that every process runs with, as it resolved it. */
 export function SettingsPage() {
-  const [query, setQuery] = useQuery(['name', 'given']);
+  const [query, setQuery] = useQuery(['name']);
   const answer = useAnswer<SettingsAnswer>('/admin/v1/settings', { everyMs: 15_000 });
   return (
     <Page
       title="Settings"
       lead="What each service runs with, as it resolved it. Values are changed where the services are started; secrets are never shown."
       actions={
-        <>
-          <label className="settings-choice">
-            Name
-            <input
-              type="search"
-              value={query.name}
-              placeholder="JUDGE_, LORA …"
-              spellCheck={false}
-              onChange={({ target }) => setQuery({ name: target.value }, { replace: true })}
-            />
-          </label>
-          <label className="settings-choice">
-            <input
-              type="checkbox"
-              checked={query.given === '1'}
-              onChange={({ target }) => setQuery({ given: target.checked ? '1' : '' }, { replace: true })}
-            />
-            Only what was given
-          </label>
-        </>
+        <label className="settings-choice">
+          Name
+          <input
+            type="search"
+            value={query.name}
+            placeholder="JUDGE_, LORA …"
+            spellCheck={false}
+            onChange={({ target }) => setQuery({ name: target.value }, { replace: true })}
+          />
+        </label>
       }
     >
       <Answered answer={answer} what="the settings" lines={10}>
-        {({ services }) => <Apps services={services} filter={query.name} isGivenOnly={query.given === '1'} />}
+        {({ services }) => <Apps services={services} filter={query.name.trim()} />}
       </Answered>
     </Page>
   );
@@ -53,17 +43,13 @@ export function SettingsPage() {
 interface AppsProps {
   readonly services: SettingsAnswer['services'];
   readonly filter: string;
-  readonly isGivenOnly: boolean;
 }
 
-function Apps({ services, filter, isGivenOnly }: AppsProps) {
+function Apps({ services, filter }: AppsProps) {
   const apps = useMemo(() => appSettings(services), [services]);
   const shown = apps
-    .map((app) => ({
-      app,
-      rows: matchingSettings(app.settings, filter).filter(({ isGiven }) => isGiven || !isGivenOnly),
-    }))
-    .filter(({ rows }) => rows.length > 0 || filter.trim() === '');
+    .map((app) => ({ app, rows: matchingSettings(app.settings, filter) }))
+    .filter(({ rows }) => rows.length > 0 || filter === '');
   const found = shown.reduce((total, { rows }) => total + rows.length, 0);
   if (apps.length === 0)
     return (
@@ -78,19 +64,21 @@ function Apps({ services, filter, isGivenOnly }: AppsProps) {
       </p>
       {shown.length === 0 && <Empty title="No setting has such a name." />}
       {shown.map(({ app, rows }) => (
-        <App key={app.app} app={app} rows={rows} />
+        <App key={app.app} app={app} rows={rows} isFiltered={filter !== ''} />
       ))}
     </>
   );
 }
 
-function App({
-  app: { app, replicas, differing, releases },
-  rows,
-}: {
+interface AppProps {
   readonly app: AppSettings;
   readonly rows: AppSettings['settings'];
-}) {
+  readonly isFiltered: boolean;
+}
+
+function App({ app: { app, replicas, differing, releases }, rows, isFiltered }: AppProps) {
+  const given = rows.filter(({ isGiven, differs }) => isGiven || differs);
+  const defaults = rows.filter((row) => !given.includes(row));
   const waiting = replicas.filter(({ ready }) => !ready).length;
   return (
     <Section
@@ -100,12 +88,23 @@ function App({
           {waiting === 0 ? <Badge tone="ok">ready</Badge> : <Badge tone="bad">{waiting} not ready</Badge>}
           {replicas.length > 1 && <Badge>{replicas.length} replicas</Badge>}
           {releases.length > 1 && <Badge tone="warn">{releases.length} releases</Badge>}
-          {differing.length > 0 && <Badge tone="warn">{counted(differing.length, 'setting')} differ</Badge>}
+          {differing.length > 0 && <Badge tone="warn">{differing.length} differing</Badge>}
         </span>
       }
     >
       <Replicas app={app} replicas={replicas} />
-      {rows.length > 0 && <SettingsTable app={app} replicas={replicas} rows={rows} />}
+      {given.length > 0 && (
+        <>
+          <h3>Given</h3>
+          <SettingsTable caption={`Settings of ${app} that were given`} replicas={replicas} rows={given} />
+        </>
+      )}
+      {defaults.length > 0 && (
+        <details open={isFiltered}>
+          <summary>{counted(defaults.length, 'setting')} left at the default</summary>
+          <SettingsTable caption={`Settings of ${app} left at their defaults`} replicas={replicas} rows={defaults} />
+        </details>
+      )}
     </Section>
   );
 }

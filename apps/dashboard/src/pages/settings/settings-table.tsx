@@ -4,26 +4,20 @@ import { Badge } from '../../parts/badge';
 import { Table } from '../../parts/table';
 
 export interface SettingsTableProps {
-  readonly app: string;
+  readonly caption: string;
   readonly replicas: readonly ServiceReport[];
   readonly rows: readonly SettingRow[];
 }
 
-/** Given before defaults; where replicas differ, the value of each. */
-export function SettingsTable({ app, replicas, rows }: SettingsTableProps) {
+/** Where replicas differ, the value of each. */
+export function SettingsTable({ caption, replicas, rows }: SettingsTableProps) {
   return (
     <Table
-      caption={`Settings of ${app}`}
+      caption={caption}
       className="settings-table"
       narrow="cards"
       columns={[
         { key: 'name', title: 'Name', isHeading: true, cell: ({ name }: SettingRow) => <code>{name}</code> },
-        {
-          key: 'origin',
-          title: 'Origin',
-          cell: ({ isGiven }) =>
-            isGiven ? <Badge tone="accent">given</Badge> : <span className="muted">default</span>,
-        },
         { key: 'value', title: 'Value', isWide: true, cell: (row) => <Value row={row} replicas={replicas} /> },
       ]}
       rows={rows}
