@@ -1,5 +1,5 @@
 import { DependencyUnavailable } from '@hindcast/contracts';
-import { CONFIG, Log, WorkerSlots } from '@hindcast/platform';
+import { CONFIG, Health, Log, WorkerSlots } from '@hindcast/platform';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import {
   BrokenCircuitError,
@@ -21,6 +21,8 @@ import { VoteClock } from './vote-clock';
 /** A judge that failed this often in a row is left alone for a while. */
 const FAILURES_TO_OPEN = 20;
 const OPEN_MS = 5_000;
+/** So often in a row, and people are told. */
+const FAILURES_TO_TELL = 3;
 /** Tries of a vote that were answered with something that is no completion, and may have been paid for. */
 const PAID_TRIES = 3;
 
@@ -47,6 +49,9 @@ export class JudgeClient implements OnModuleDestroy {
   private readonly breaker: CircuitBreakerPolicy;
   private readonly asking = new Set<VoteClock>();
   private closed = false;
+  /** Failures of the judge itself since it last answered. */
+  private failures = 0;
+  private lastFailure = '';
 
   constructor(
     @Inject(CONFIG) private readonly config: JudgeConfig,
@@ -54,6 +59,7 @@ export class JudgeClient implements OnModuleDestroy {
     private readonly structured: StructuredOutput,
     private readonly metrics: JudgeMetrics,
     log: Log,
+    health: Health,
   ) {
     this.slots = new WorkerSlots(config.JUDGE_CONCURRENCY);
     this.breaker = circuitBreaker(
@@ -64,6 +70,11 @@ export class JudgeClient implements OnModuleDestroy {
       const name = state === CircuitState.Closed ? 'closed' : state === CircuitState.Open ? 'open' : 'half-open';
       metrics.breakerIs(name);
       log.warn('judge.breaker', { state: name });
+    });
+    const { origin } = new URL(config.JUDGE_BASE_URL);
+    health.addOptionalCheck('judge', () => {
+      if (this.failures >= FAILURES_TO_TELL)
+        throw new Error(`${this.lastFailure} from ${origin}, ${this.failures} times in a row`);
     });
   }
 
@@ -125,11 +136,18 @@ export class JudgeClient implements OnModuleDestroy {
     // Who meets the one probe of a half-open breaker would otherwise wait for it, as long as it takes.
     if (this.breaker.state === CircuitState.HalfOpen) return 'breaker-open';
     try {
-      return await this.breaker.execute(() => this.send(course));
+      return this.noted(await this.breaker.execute(() => this.send(course)));
     } catch (error) {
       if (error instanceof BrokenCircuitError) return 'breaker-open';
       throw error;
     }
+  }
+
+  private noted(answer: Answer): Answer {
+    const isBroken = !answer.ok && answer.broken;
+    this.failures = isBroken ? this.failures + 1 : 0;
+    if (isBroken) this.lastFailure = answer.why;
+    return answer;
   }
 
   private async send(course: Course): Promise<Answer> {

@@ -130,6 +130,28 @@ it('leaves a judge alone that fails all the time, and comes back to it', async (
   expect(await bench.metrics()).toMatch(/hindcast_judge_breaker\{state="closed".*\} 1/);
 });
 
+it('says on /readyz that its judge fails, and serves on', async () => {
+  let healthy = false;
+  await bench.start((_call, _n, response) => (healthy ? reply(response, '\\boxed{1}') : refuse(response, 503)), {
+    EVAL_VOTES: '3',
+    HINT_VOTES: '0',
+    VOTE_TIMEOUT_MS: '500',
+    JUDGE_STRUCTURED: 'off',
+  });
+  const readiness = async (): Promise<unknown> =>
+    (await fetch(`http://127.0.0.1:${bench.services[0]!.port}/readyz`)).json();
+  expect(await readiness()).toMatchObject({ ready: true, degraded: [] });
+  await bench.judged();
+  const { origin } = new URL(bench.judge.baseUrl);
+  expect(await readiness()).toMatchObject({
+    ready: true,
+    degraded: [expect.stringMatching(new RegExp(`^judge: status 503 from ${origin}, \\d+ times in a row$`)) as string],
+  });
+  healthy = true;
+  await bench.judged();
+  expect(await readiness()).toMatchObject({ ready: true, degraded: [] });
+});
+
 it('records what a vote cost by the prices, and counts votes by outcome', async () => {
   await bench.start(
     (call, _n, response) =>
