@@ -2,7 +2,7 @@ import { encodeIds, encodeLogProbs, encodeNumbers } from '@hindcast/contracts';
 import * as fc from 'fast-check';
 import { turnFixture } from '../testing/turn-fixture';
 import { turnRows } from '../testing/turns-fixture';
-import { LEVELS, levelOf, readToken, scaleLimit, tokenSignals } from './token-signals';
+import { LEVELS, levelOf, readToken, scaleLimit, strengthOf, tokenSignals } from './token-signals';
 
 const trained = turnFixture(
   turnRows.find(({ state, case: gate }) => state === 'trained' && gate === 'opdRl')!,
@@ -66,6 +66,9 @@ describe('the colour scale', () => {
         },
       ),
     ));
+
+  it('grows with the size of the advantage, to the same strength on either side', () =>
+    expect([0, 0.1, -0.1, 0.2, -7].map((a) => strengthOf(a, 0.4))).toEqual([0, 0.25, 0.25, 0.5, 1]));
 
   it('ends where nearly all tokens are, whatever a single one is', () => {
     expect(scaleLimit([...Array.from({ length: 99 }, () => 0.5), -40])).toBe(0.5);

@@ -66,6 +66,9 @@ export function levelOf(advantage: number, limit: number): number {
   return Math.max(-LEVELS, Math.min(LEVELS, level)) + 0;
 }
 
+/** How strong the colour is, 0 … 1, in proportion to |A| up to `limit`. */
+export const strengthOf = (advantage: number, limit: number): number => Math.min(1, Math.abs(advantage) / limit);
+
 export interface TokenReading {
   readonly index: number;
   readonly id: number;

@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useConnection, type Connection } from '../api/events';
 import { signOut } from '../api/session-key';
 import type { Session } from '../api/types';
+import { useIsBusy } from '../parts/busy';
 import { Link, NavLink } from '../router/link';
 import { routes } from '../routes';
 import { Announcer } from './announcer';
@@ -10,6 +11,7 @@ import './shell.css';
 
 /** Skip link, navigation, the page, and the live region. */
 export function Shell({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
+  const isBusy = useIsBusy();
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -52,7 +54,7 @@ export function Shell({ session, children }: { readonly session: Session; readon
           </div>
         </div>
       </header>
-      <main id="main" tabIndex={-1} className="shell-main">
+      <main id="main" tabIndex={-1} className="shell-main" aria-busy={isBusy}>
         {children}
       </main>
       <Announcer />

@@ -96,7 +96,7 @@ export function FeedbackForm({ turnId, feedback, again }: FeedbackFormProps) {
         </Field>
         <div className="feedback-foot">
           <Button type="submit" kind="primary" isBusy={order.isRunning} disabled={reward === null}>
-            Give feedback
+            Send feedback
           </Button>
           {outcome !== null && (
             <p data-outcome={order.result?.status} className="feedback-outcome">

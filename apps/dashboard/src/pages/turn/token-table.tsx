@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import { decimal, signed } from '../../core/number';
 import { rowWindow } from '../../core/row-window';
 import { visibleText } from '../../core/token-chunks';
-import { levelOf, readToken, type TokenSignals } from '../../core/token-signals';
+import { readToken, type TokenSignals } from '../../core/token-signals';
+import { tokenColour } from './token-colour';
 import '../../parts/table.css';
 import './tokens.css';
 
@@ -96,7 +97,7 @@ function Row({ signals, t }: { readonly signals: TokenSignals; readonly t: numbe
         {token.advantage === null ? (
           '–'
         ) : (
-          <span className="token" data-level={levelOf(token.advantage, signals.limit)}>
+          <span className="token" {...tokenColour(token.advantage, signals.limit)}>
             {signed(token.advantage, DIGITS)}
           </span>
         )}

@@ -9,7 +9,8 @@ import {
   type SyntheticEvent,
 } from 'react';
 import { shownText, spokenText, tokenChunks, type TokenChunk } from '../../core/token-chunks';
-import { levelOf, type TokenSignals } from '../../core/token-signals';
+import type { TokenSignals } from '../../core/token-signals';
+import { tokenColour } from './token-colour';
 import { nextToken } from './next-token';
 
 /** Runs that are drawn at once; the others follow while the browser is idle. */
@@ -105,7 +106,7 @@ const Chunk = memo(function Chunk({
         aria-describedby={t === active ? 'token-details' : undefined}
         data-token-index={t}
         data-advantage={advantage}
-        data-level={advantage === undefined ? undefined : levelOf(advantage, signals.limit)}
+        {...tokenColour(advantage, signals.limit)}
       >
         {shownText(signals.texts?.[t] ?? null, signals.ids[t]!)}
       </span>,
