@@ -21,6 +21,7 @@ export class AdminController {
     private readonly overview: OverviewBook,
     private readonly survey: ServicesSurvey,
     private readonly feed: LiveFeed,
+    private readonly guard: AdminGuard,
   ) {}
 
   @Get('session')
@@ -42,6 +43,6 @@ export class AdminController {
   events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (request.method === 'HEAD') return void reply.type('text/event-stream').send();
     reply.hijack();
-    this.feed.listen(reply.raw);
+    this.feed.listen(reply.raw, () => this.guard.mayStill(request));
   }
 }

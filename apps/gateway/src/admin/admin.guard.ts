@@ -47,6 +47,15 @@ export class AdminGuard implements CanActivate {
     return true;
   }
 
+  /** Whether the key that a request showed is still an administrator's. */
+  mayStill({ headers }: FastifyRequest): boolean {
+    try {
+      return this.callers.callerOf(headers, true).isAdmin;
+    } catch {
+      return false;
+    }
+  }
+
   private admin({ headers, method }: FastifyRequest): Caller {
     const caller = this.callers.callerOf(headers, true);
     if (!caller.isAdmin) throw new HindcastError('forbidden', 'this API key is no administrator’s');

@@ -20,7 +20,10 @@ export class FeedListener {
   /** Since when the reader has taken nothing, in milliseconds of `performance.now()`; `null` while it takes everything. */
   private blockedAt: number | null = null;
 
-  constructor(private readonly response: ServerResponse) {
+  constructor(
+    private readonly response: ServerResponse,
+    readonly mayStill: () => boolean,
+  ) {
     response.on('drain', () => this.flush());
   }
 

@@ -34,9 +34,13 @@ export class LiveFeed {
     });
   }
 
-  /** Takes the response over until its reader leaves or the gateway ends. */
-  listen(response: ServerResponse): void {
-    const listener = new FeedListener(response);
+  /**
+   * Takes the response over until its reader leaves or the gateway ends.
+   *
+   * @param mayStill its reader may go on; asked before each look
+   */
+  listen(response: ServerResponse, mayStill: () => boolean): void {
+    const listener = new FeedListener(response, mayStill);
     listener.open();
     if (this.isEnding) return listener.end();
     this.listeners.add(listener);
@@ -50,6 +54,7 @@ export class LiveFeed {
   private async look(): Promise<void> {
     let beatAt = Date.now() + BEAT_EVERY_MS;
     while (this.listeners.size > 0 && !this.isEnding) {
+      this.dismiss();
       try {
         const overview = await this.book.look();
         const { state, events } = feedStep(this.state, overview);
@@ -69,6 +74,15 @@ export class LiveFeed {
     // Who comes next reads the lists anyway.
     this.state = null;
     this.latest = null;
+  }
+
+  /** A key may be taken away or expire while its stream goes on. */
+  private dismiss(): void {
+    for (const listener of this.listeners) {
+      if (listener.mayStill()) continue;
+      this.listeners.delete(listener);
+      listener.end();
+    }
   }
 
   private pause(): Promise<void> {
