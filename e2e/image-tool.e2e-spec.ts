@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -113,8 +122,10 @@ function checkout(files: Readonly<Record<string, string>>): string {
 }
 
 /** Prunes the checkout's demo judge. */
-function prune(files: Readonly<Record<string, string>> = {}): { out: string; status: number | null; stderr: string } {
-  const out = join(folder, 'out');
+function prune(
+  files: Readonly<Record<string, string>> = {},
+  out = join(folder, 'out'),
+): { out: string; status: number | null; stderr: string } {
   const script = `import { prune } from ${JSON.stringify(join(tool, 'prune.mjs'))};
     try { prune({ name: 'demo-judge', root: ${JSON.stringify(checkout(files))}, out: ${JSON.stringify(out)} }); }
     catch (error) { console.error(error.message); process.exit(1); }`;
@@ -197,6 +208,50 @@ describe('npm run image -- prune', () => {
     const { out, status, stderr } = prune(files as unknown as Record<string, string>);
     expect([status, stderr]).toEqual([1, expect.stringContaining(says)]);
     expect(existsSync(out)).toBe(false);
+  });
+
+  it.each([
+    { what: 'the checkout itself', place: 'checkout' },
+    { what: 'a folder in it', place: 'checkout/out/gateway' },
+    { what: 'a link into it', place: 'link/out' },
+  ])('refuses $what as the place', ({ place }) => {
+    mkdirSync(join(folder, 'checkout'));
+    symlinkSync(join(folder, 'checkout'), join(folder, 'link'));
+    const { out, status, stderr } = prune({}, join(folder, place));
+    expect([status, stderr]).toEqual([1, `${out} lies in the checkout, which is no place for an image's files\n`]);
+    expect(existsSync(join(out, 'sbom.cdx.json'))).toBe(false);
+  });
+});
+
+describe('npm run image -- start', () => {
+  /** What a service is told, by its name in `environment`. */
+  function environmentOf(app: string, more: readonly string[] = []): Record<string, string> {
+    const from = join(folder, 'from');
+    mkdirSync(join(from, 'dist'), { recursive: true });
+    writeFileSync(join(from, 'print.js'), 'console.log(JSON.stringify(process.env))');
+    const script = `import { start } from ${JSON.stringify(join(tool, 'start.mjs'))};
+      const [name, folder, data, policies, models] = process.argv.slice(1);
+      const env = Object.fromEntries(${JSON.stringify(more)}.map((pair) => pair.split('=')));
+      start({ name, folder, data, policies, ...(models && { models }), env, file: 'print.js', kind: 'none', stdio: 'inherit' });`;
+    const folders = [from, join(folder, 'data'), join(folder, 'policies'), join(folder, 'models')];
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script, app, ...folders], {
+      encoding: 'utf8',
+    });
+    return JSON.parse(stdout) as Record<string, string>;
+  }
+
+  it('sets what the Dockerfile sets, its folders where they are here', () => {
+    expect(environmentOf('trainer-cpu')).toMatchObject({
+      BACKEND: 'onnx',
+      MODEL_DIR: join(folder, 'models/seed'),
+      POLICY_DIR: join(folder, 'policies'),
+    });
+    expect(environmentOf('trainer')).toMatchObject({ BACKEND: 'tfjs-node-gpu' });
+    expect(environmentOf('gateway')).not.toHaveProperty('BACKEND');
+  });
+
+  it('what is given counts more', () => {
+    expect(environmentOf('trainer', ['BACKEND=wasm'])).toMatchObject({ BACKEND: 'wasm' });
   });
 });
 

@@ -100,6 +100,10 @@ function extraSources() {
   ];
 }
 
+function isNamed({ apiVersion, kind, metadata }) {
+  return Boolean(apiVersion && kind && metadata?.name);
+}
+
 function checked(overlay, objectsOf, context) {
   let objects;
   try {
@@ -110,6 +114,20 @@ function checked(overlay, objectsOf, context) {
       problems: [{ rule: 'render', object: 'kustomization', message: `cannot be rendered: ${error.message}` }],
     };
   }
+  const empty = objects.length === 0;
+  if (empty || !objects.every(isNamed))
+    return {
+      objects: objects.length,
+      problems: [
+        {
+          rule: 'render',
+          object: 'kustomization',
+          message: empty
+            ? 'holds no object at all'
+            : 'holds what is no object: apiVersion, kind and a name are missing',
+        },
+      ],
+    };
   const problems = check(objects, { ...context, overlay: { name: overlay, ...overlays[overlay] } });
   return { objects: objects.length, problems };
 }

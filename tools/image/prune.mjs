@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { COMPUTED_LOADS, imageOf } from './images.mjs';
 import { moduleGraph, packageNameOf, packageOfFile, resolveFrom } from './module-graph.mjs';
 import { lockedPackages, packageClosure } from './package-closure.mjs';
@@ -27,6 +27,7 @@ const WORKSPACE = '@hindcast/';
  * @throws Error when the checkout is not built, differs from package-lock.json, or loads what is not known
  */
 export function prune({ name, root, out }) {
+  if (isInside(out, root)) throw new Error(`${out} lies in the checkout, which is no place for an image's files`);
   const { image, own, outside } = ownFiles(name, root);
   if (existsSync(out) && readdirSync(out).length > 0) throw new Error(`${out} is not empty`);
   const packages = packageClosure(
@@ -52,6 +53,15 @@ export function prune({ name, root, out }) {
   );
   openToReaders(out);
   return { files: own.size, packages: packages.size };
+}
+
+/** Whether a folder, which need not exist yet, is another or lies in it, links followed. */
+function isInside(folder, other) {
+  let existing = folder;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const real = join(realpathSync(existing), relative(existing, folder));
+  const path = relative(realpathSync(other), real);
+  return path === '' || !(path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path));
 }
 
 /** The compiled files of ours that an image loads, and the names of modules that are not ours. */

@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { inherited, pairs, readDockerfile } from './dockerfile.mjs';
 import { imageOf, USER } from './images.mjs';
 
-const SANDBOX = join(dirname(fileURLToPath(import.meta.url)), 'sandbox.sh');
+const HERE = dirname(fileURLToPath(import.meta.url));
+const SANDBOX = join(HERE, 'sandbox.sh');
+/** Variables that the Dockerfile sets for a service itself; the others are of the base image. */
+const SERVICE_VARIABLES = ['BACKEND', 'MODEL_DIR', 'POLICY_DIR'];
 
 /**
  * What this machine can keep a process from writing to: with `sandbox` everything but its own folders, with `account` what is root's, the pruned
@@ -25,6 +29,20 @@ export function isolation() {
 function placesOf({ kind, folder, data, policies, models }) {
   if (kind === 'sandbox') return { app: '/app', data: '/data', policies: '/policies', models: '/models', tmp: '/tmp' };
   return { app: folder, data, policies, models, tmp: join(data, '.tmp') };
+}
+
+/** The image's own settings, its folders where this isolation has them; without a folder of models nothing is said of one. */
+function settingsOf(name, places) {
+  const { stages } = readDockerfile(readFileSync(join(HERE, '../../Dockerfile'), 'utf8'));
+  const stage = stages.find((candidate) => candidate.name === name);
+  const set = inherited(stages, stage).flatMap((one) => (one.name === 'ENV' ? pairs(one.words) : []));
+  const placed = (value) => value.replace(/^\/(models|policies)(?=\/|$)/, (_, place) => places[place] ?? `/${place}`);
+  return Object.fromEntries(
+    set
+      .filter(([key]) => SERVICE_VARIABLES.includes(key))
+      .map(([key, value]) => [key, placed(value)])
+      .filter(([key]) => key !== 'MODEL_DIR' || places.models !== undefined),
+  );
 }
 
 /**
@@ -56,6 +74,7 @@ export function start({ name, folder, data, policies, models, env = {}, file, ar
     DATA_DIR: places.data,
     HOME: '/nonexistent',
     TMPDIR: places.tmp,
+    ...settingsOf(name, places),
     ...Object.fromEntries(
       Object.entries(env).map(([key, value]) => [
         key,
