@@ -2,9 +2,25 @@ import { Method } from '@hindcast/contracts';
 import { booleanFlag, commonConfig, parseConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 
+/** As the driver reads it. What is wrong is not said: it may be in the middle of the password. */
+function isReadableUrl(url: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(url);
+    return [username, password, pathname].every((part) => decodeURIComponent(part) !== undefined);
+  } catch {
+    return false;
+  }
+}
+
 export const DispatcherConfig = commonConfig(8083).extend({
   /** Any PostgreSQL, `postgresql://…`. Unset: the embedded server of `DATA_DIR`. */
-  DATABASE_URL: secret.regex(/^postgres(ql)?:\/\//, 'starts with postgresql://').optional(),
+  DATABASE_URL: secret
+    .regex(/^postgres(ql)?:\/\//, 'starts with postgresql://')
+    .refine(
+      isReadableUrl,
+      'cannot be read: postgresql://user:password@host:port/database, with % @ / ? # : in user and password as %25 %40 %2F %3F %23 %3A',
+    )
+    .optional(),
   /** Connections to the database. */
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).default(10),
   /** A query that takes longer is given up and tried again, milliseconds. */

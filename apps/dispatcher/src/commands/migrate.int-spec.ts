@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { Client } from 'pg';
 import { freePort, startNatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { readConfig } from '../config';
 import { startDispatcher } from '../service';
@@ -20,7 +21,7 @@ it('two at once migrate once, a third finds nothing to do, and a dispatcher star
   const results = await Promise.all([0, 1].map(() => run(['migrate'], { DATABASE_URL: url })));
   expect(results.map(({ code }) => code)).toEqual([0, 0]);
   expect(results.map(({ printed }) => printed).sort()).toEqual([
-    expect.stringMatching(/^Applied 0001_ledger, .*0004_rolled_back\.$/),
+    expect.stringMatching(/^Applied 0001_ledger, .*\d{4}_\w+\.$/),
     'The tables are up to date.',
   ]);
   const made = await tables(url);
@@ -70,4 +71,42 @@ it('says that the database does not answer, without its password, and that a mig
   const failed = await run(['migrate'], { DATABASE_URL: url });
   expect(failed.code).toBe(1);
   expect(failed.said).toMatch(/^the migrations failed: The database schema is not empty\. .*$/);
+});
+
+it('ends at once where waiting cannot help, and names the variable', async () => {
+  const url = await postgres.createDatabase();
+  const wrong = new URL(url);
+  wrong.username = 'nobody';
+  wrong.password = 'hush';
+  const refused = await run(['migrate'], { DATABASE_URL: String(wrong) });
+  expect(refused).toMatchObject({ code: 2, printed: '' });
+  expect(refused.said).toMatch(/^DATABASE_URL: .*"nobody"/);
+  expect(refused.said).not.toContain('hush');
+  const missing = await run(['migrate'], { DATABASE_URL: url.replace(/\/[^/]*$/, '/nowhere') });
+  expect(missing).toMatchObject({ code: 2, said: 'DATABASE_URL: database "nowhere" does not exist' });
+  expect(await run(['replay'], { DATABASE_URL: String(wrong) })).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(/^DATABASE_URL: .*"nobody"/) as string,
+  });
+});
+
+it.each([
+  ['a port that is none', 'postgresql://me:hush@127.0.0.1:port/x'],
+  ['a password with a bare %', 'postgresql://me:hu%sh@127.0.0.1:5432/x'],
+])('refuses %s without showing it', async (_, url) => {
+  const { code, said } = await run(['migrate'], { DATABASE_URL: url });
+  expect(code).toBe(2);
+  expect(said).toMatch(/DATABASE_URL: cannot be read/);
+  expect(said).not.toMatch(/hu%?sh/);
+});
+
+it('does not wait for ever for another client that migrates', async () => {
+  const url = await postgres.createDatabase();
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  await other.query('SELECT pg_advisory_lock($1)', [0x48434d47]);
+  const held = await run(['migrate', '--wait', '1'], { DATABASE_URL: url });
+  expect(held).toMatchObject({ code: 1, said: expect.stringMatching(/^another client .* for 1 s/) as string });
+  await other.end();
+  expect((await run(['migrate'], { DATABASE_URL: url })).code).toBe(0);
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HindcastError } from '@hindcast/contracts';
 import { Command, Option } from 'commander';
 import { Client } from 'pg';
+import { isLockTimeout, isRefusedLogin } from '../core/database-error';
 import { migrate } from '../migrate';
 import { commandConfig } from './command-config';
 import { withLedger } from './open-ledger';
@@ -17,7 +18,10 @@ export function migrateCommand(terminal: Terminal): Command {
     .description("Bring the ledger's tables up to this version. Several at once are fine; one of them does it.")
     .addOption(dataDirOption())
     .addOption(
-      new Option('--wait <seconds>', 'how long to wait for a database that does not answer')
+      new Option(
+        '--wait <seconds>',
+        'how long to wait for a database that does not answer, and for others who migrate it',
+      )
         .argParser(wholeNumber(0))
         .default(120),
     )
@@ -33,18 +37,29 @@ export function migrateCommand(terminal: Terminal): Command {
     });
 }
 
-/** @throws HindcastError `dependency-unavailable` when the database does not answer in time; any other error when a migration fails */
+/**
+ * @throws HindcastError `dependency-unavailable` when the database does not answer in time, or somebody else has its lock for longer;
+ *   `config-invalid` when it refuses the login; any other error when a migration fails
+ */
 async function migrateAt(url: string, patienceMs: number, terminal: Terminal): Promise<readonly string[]> {
-  const client = await connected(url, patienceMs, terminal);
+  const deadline = Date.now() + patienceMs;
+  const client = await connected(url, patienceMs, deadline, terminal);
   try {
+    // For the lock under which one at a time migrates; what migrates has a connection of its own.
+    await client.query(`SET lock_timeout = ${Math.max(1, deadline - Date.now())}`);
     return await Promise.race([migrate(client, url), terminal.interrupted]);
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new HindcastError(
+      'dependency-unavailable',
+      `another client of the database of DATABASE_URL migrates it, or holds the lock for that, for ${patienceMs / 1_000} s; wait for it, or end the connection that pg_locks has with locktype advisory`,
+    );
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-async function connected(url: string, patienceMs: number, terminal: Terminal): Promise<Client> {
-  const deadline = Date.now() + patienceMs;
+async function connected(url: string, patienceMs: number, deadline: number, terminal: Terminal): Promise<Client> {
   for (let attempt = 0; ; attempt++) {
     const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
     client.on('error', () => undefined); // the query in flight fails too
@@ -54,6 +69,7 @@ async function connected(url: string, patienceMs: number, terminal: Terminal): P
     } catch (error) {
       await client.end().catch(() => undefined);
       const reason = reasonOf(error);
+      if (isRefusedLogin(error)) throw new HindcastError('config-invalid', `DATABASE_URL: ${reason}`);
       if (Date.now() >= deadline)
         throw new HindcastError(
           'dependency-unavailable',

@@ -7,6 +7,18 @@ export function isDataError(error: unknown): boolean {
   return state !== null && /^2[23]/.test(state);
 }
 
+/**
+ * Whether a server that answers will not let this client in as it is: the user or the password is wrong (SQLSTATE class 28), or the
+ * database is not there (3D000). Somebody has to change the address.
+ */
+export function isRefusedLogin(error: unknown): boolean {
+  const state = sqlStateOf(error, 0);
+  return state !== null && /^(28|3D000)/.test(state);
+}
+
+/** Whether a statement gave up waiting for a lock (`lock_timeout`). */
+export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error, 0) === '55P03';
+
 /** The SQLSTATE somewhere inside Prisma's wrappings of a driver error. */
 function sqlStateOf(error: unknown, depth: number): string | null {
   if (typeof error !== 'object' || error === null || depth > 4) return null;
