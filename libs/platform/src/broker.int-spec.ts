@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startService, type RunningService } from './bootstrap';
@@ -145,6 +145,22 @@ describe('a server with TLS', () => {
       () => ({ servers: tlsUrl, caFile: join(folder, 'none.crt') }),
       /^NATS_CA_FILE cannot be read: .*none.crt/,
     ],
+    [
+      'a folder for a file',
+      () => ({ servers: tlsUrl, caFile: folder }),
+      /^NATS_CA_FILE cannot be read: .*hindcast-authority-\w+ is a folder$/,
+    ],
+    ...['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'].map(
+      (text, index): [string, () => Broker, RegExp] => {
+        const caFile = join(folder, `garbage-${index}.crt`);
+        writeFileSync(caFile, text);
+        return [
+          `${JSON.stringify(text)} for a certificate`,
+          () => ({ servers: tlsUrl, caFile }),
+          /^NATS_CA_FILE holds no certificate in PEM form: .*garbage-\d.crt$/,
+        ];
+      },
+    ),
     [
       'TLS where there is none',
       () => ({ servers: plain.url.replace('nats:', 'tls:') }),

@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from '@nats-io/nats-core';
 import type { CommonConfig } from './config';
 import { brokerProblem as problemOf } from './core/broker-problem';
@@ -40,4 +42,23 @@ export function connectionOptions(broker: Broker): ConnectionOptions {
 
 /** Why a connection to a broker failed, and what to do. Without passwords. */
 export const brokerProblem = (error: unknown, broker: Broker): string =>
+  caFileProblem(broker.caFile) ??
   problemOf(error, { user: connectionOptions(broker).user ?? null, caFile: broker.caFile ?? null });
+
+/** The client reports a folder without its path, and of a file without a certificate that the server's is of no known authority. */
+function caFileProblem(path: string | undefined): string | null {
+  if (path === undefined) return null;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return `NATS_CA_FILE cannot be read: ${code === 'EISDIR' ? `${path} is a folder` : message}`;
+  }
+  try {
+    new X509Certificate(text);
+    return null;
+  } catch {
+    return `NATS_CA_FILE holds no certificate in PEM form: ${path}`;
+  }
+}

@@ -27,7 +27,6 @@ export function brokerProblem(
     return `the certificate of NATS is for other names than the one in NATS_URL (${message})`;
   if (/does not support 'tls'/.test(message))
     return 'NATS has no TLS, and tls:// in NATS_URL or NATS_CA_FILE asks for it: switch it on in the server, or use nats:// without NATS_CA_FILE';
-  if (caFile !== null && message.includes(caFile)) return `NATS_CA_FILE cannot be read: ${message}`;
   return message;
 }
 
