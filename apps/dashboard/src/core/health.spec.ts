@@ -20,6 +20,15 @@ describe('the health of the parts', () => {
     expect(rows.find(({ key }) => key === 'ledger')?.ok).toBe(false);
   });
 
+  it('says what the broker outlives, and does not hide a word that it does not know', () => {
+    const detail = (durability: string | null, ok = true) =>
+      healthRows({ ...overview, broker: { ok, durability } }).find(({ key }) => key === 'broker')?.detail;
+    expect(detail('power-loss')).toContain('power cut');
+    expect(detail('new')).toBe('new');
+    expect(detail(null)).toBeNull();
+    expect(detail('power-loss', false)).toBe('does not answer');
+  });
+
   it('tells replicas apart, and each has a key of its own', () => {
     const rows = healthRows(overview);
     expect(rows.filter(({ name }) => name.startsWith('gateway ')).length).toBe(2);

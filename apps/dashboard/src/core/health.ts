@@ -10,6 +10,12 @@ export interface HealthRow {
 /** The services that a loop has; one that is not on the bus is missed. */
 const EXPECTED = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer'] as const;
 
+/** What the broker's files outlive. */
+const DURABILITIES: Readonly<Record<string, string>> = {
+  'process-death': 'what is stored outlives the broker’s process, not a power cut',
+  'power-loss': 'what is stored outlives a power cut',
+};
+
 /** What can be well or not, what is wrong first. */
 export function healthRows({ engines, services, broker, ledger }: Overview): HealthRow[] {
   const rows: HealthRow[] = [
@@ -17,7 +23,7 @@ export function healthRows({ engines, services, broker, ledger }: Overview): Hea
       key: 'broker',
       name: 'Broker',
       ok: broker.ok,
-      detail: broker.durability ?? (broker.ok ? null : 'does not answer'),
+      detail: broker.ok ? durabilityText(broker.durability) : 'does not answer',
     },
     {
       key: 'ledger',
@@ -49,3 +55,6 @@ export function healthRows({ engines, services, broker, ledger }: Overview): Hea
   ];
   return [...rows.filter(({ ok }) => !ok), ...rows.filter(({ ok }) => ok)];
 }
+
+const durabilityText = (durability: string | null): string | null =>
+  durability === null ? null : (DURABILITIES[durability] ?? durability);

@@ -106,7 +106,7 @@ export function overviewFixture(turns = 1_284): Overview {
       service('dispatcher', [ok('broker'), ok('database')]),
       service('trainer', [ok('broker'), ok('backend')]),
     ],
-    broker: { ok: true, durability: 'power loss: three replicas, sync_interval always' },
+    broker: { ok: true, durability: 'power-loss' },
   };
 }
 
