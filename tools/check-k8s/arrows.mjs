@@ -3,7 +3,7 @@
 
 /**
  * `from` and `to` are pods by their label `app.kubernetes.io/name`, or a name of {@link outside}. An arrow counts where both ends are
- * there. `ifThere`: only where the overlay has an object of this kind. `unless`: only where none of these apps is there.
+ * there. `ifThere`: only where the overlay has an object of this kind, `ifNamed`: of this name. `unless`: only where none of these apps is there.
  */
 export const arrows = [
   { from: 'agents', to: 'gateway', ports: [8080], why: 'agents ask for answers' },
@@ -83,6 +83,14 @@ export const arrows = [
     why: 'metrics are scraped',
   })),
 
+  ...['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer'].map((from) => ({
+    from,
+    to: 'collector',
+    ports: [4318],
+    ifNamed: 'to-collector',
+    why: 'traces',
+  })),
+
   { from: 'load-model', to: 'elsewhere', ports: [443], why: 'a model is fetched' },
 
   ...['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'dispatcher-migrate', 'trainer', 'nats', 'load-model'].map(
@@ -110,6 +118,7 @@ const pod = (namespace, labels = {}, namespaceLabels = {}) => ({
 export const outside = {
   agents: [pod('agents', {}, { 'hindcast/gateway-client': 'true' })],
   cnpg: [pod('cnpg-system', { 'app.kubernetes.io/name': 'cloudnative-pg' })],
+  collector: [pod('monitoring', { 'app.kubernetes.io/name': 'opentelemetry-collector' })],
   dns: [pod('kube-system', { 'k8s-app': 'kube-dns' })],
   keda: [pod('keda', { app: 'keda-operator', 'app.kubernetes.io/name': 'keda-operator' })],
   monitoring: [pod('monitoring', { 'app.kubernetes.io/name': 'prometheus' })],

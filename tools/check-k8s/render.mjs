@@ -54,7 +54,12 @@ export function renderWith(root, overlay, component) {
   try {
     // kustomize takes relative paths only, from where the folder really is.
     const path = (name) => relative(realpathSync(folder), join(realpathSync(root), 'k8s', name));
-    const kustomization = { resources: [path(`overlays/${overlay}`)], components: [path(`components/${component}`)] };
+    const kustomization = {
+      // As the overlays have it: what the component brings belongs there, too.
+      namespace: 'hindcast',
+      resources: [path(`overlays/${overlay}`)],
+      components: [path(`components/${component}`)],
+    };
     writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
     return render(folder);
   } finally {

@@ -74,8 +74,10 @@ function arrowProblems(policies, from, to, port, wanted) {
 function wantedIn(objects, pods) {
   const apps = new Set(pods.map(({ app }) => app));
   const counting = wantedArrows.filter(
-    ({ ifThere, unless = [] }) =>
-      (ifThere === undefined || ofKind(objects, ifThere).length > 0) && !unless.some((app) => apps.has(app)),
+    ({ ifThere, ifNamed, unless = [] }) =>
+      (ifThere === undefined || ofKind(objects, ifThere).length > 0) &&
+      (ifNamed === undefined || objects.some(({ metadata }) => metadata?.name === ifNamed)) &&
+      !unless.some((app) => apps.has(app)),
   );
   const find = (from, to, { port, protocol }) =>
     counting.find(
