@@ -1,4 +1,4 @@
-import { isDataError } from './database-error';
+import { isDataError, isLockTimeout, isRefusedLogin } from './database-error';
 
 test.each([
   { why: 'a NUL in a text, as the driver says it', error: { code: '22P05' }, isData: true },
@@ -32,4 +32,22 @@ test('an error that contains itself', () => {
   const error: { cause?: unknown } = {};
   error.cause = error;
   expect(isDataError(error)).toBe(false);
+});
+
+test.each([
+  { why: 'wrong password', code: '28P01', isRefused: true },
+  { why: 'no such user, or not from here', code: '28000', isRefused: true },
+  { why: 'no such database', code: '3D000', isRefused: true },
+  { why: 'too many connections', code: '53300', isRefused: false },
+  { why: 'starting up', code: '57P03', isRefused: false },
+  { why: 'no connection', code: 'ECONNREFUSED', isRefused: false },
+])('a login: $why', ({ code, isRefused }) => {
+  expect(isRefusedLogin(Object.assign(new Error(), { code }))).toBe(isRefused);
+});
+
+test.each([
+  { code: '55P03', isTimeout: true },
+  { code: '57014', isTimeout: false },
+])('$code gave up waiting for a lock: $isTimeout', ({ code, isTimeout }) => {
+  expect(isLockTimeout({ code })).toBe(isTimeout);
 });
