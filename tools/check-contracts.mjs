@@ -10,15 +10,18 @@ const problems = [];
 
 const contracts = tableOf('libs/contracts/src/registry.ts', 'contracts');
 const queries = tableOf('libs/contracts/src/query.ts', 'queries');
-/** The ledger's queries have one asker and one answerer. */
+const surveys = tableOf('libs/contracts/src/query.ts', 'surveys');
+/** The ledger's queries and commands have one asker and one answerer; a survey is answered by every process, in libs/platform. */
 const ASKER = 'gateway';
 const ANSWERER = 'dispatcher';
+const EVERYBODY = 'libs/platform';
 
 const uses = appNames().flatMap((app) => sourcesOf(join('apps', app, 'src')).flatMap((path) => usesOf(app, path)));
 checkCalls('publish', contracts, ({ publisher }) => [publisher]);
 checkCalls('handle', contracts, ({ handlers }) => handlers);
 checkCalls('request', queries, () => [ASKER]);
 checkCalls('respond', queries, () => [ANSWERER]);
+checkCalls('gather', surveys, () => [ASKER]);
 checkLiterals();
 checkDocument();
 if (problems.length > 0) {
@@ -52,14 +55,14 @@ function objectOf(node) {
   return inner;
 }
 
-/** What a file does with the bus: calls of `bus.publish|publishMade|request|respond`, and `@EventPattern` handlers. */
+/** What a file does with the bus: calls of `bus.publish|publishMade|request|respond|gather`, and `@EventPattern` handlers. */
 function usesOf(app, path) {
   const found = [];
   visit(parse(path), (node) => {
     if (!ts.isCallExpression(node)) return;
     const callee = node.expression.getText();
     const [first] = node.arguments;
-    const method = /(?:^|\.)bus\.(publish|request|respond|store)(?:Made)?$/i.exec(callee)?.[1];
+    const method = /(?:^|\.)bus\.(publish|request|respond|gather|store)(?:Made)?$/i.exec(callee)?.[1];
     if (method === 'store') problems.push(`${path}: bus.store is the platform's own; publish by a contract's name`);
     else if (method && first && ts.isStringLiteral(first)) found.push({ app, path, kind: method, name: first.text });
     else if (method)
@@ -95,7 +98,7 @@ function checkLiterals() {
       visit(parse(path), (node) => {
         const isText =
           ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
-        if (isText && /\brl\.(v\d|query)\./.test(node.text))
+        if (isText && /\brl\.(v\d|query|command)\./.test(node.text))
           problems.push(`${path}: the subject ${node.text} is written out`);
       });
     }
@@ -124,6 +127,7 @@ function checkDocument() {
     ]),
   );
   for (const { subject } of queries.values()) coded.set(subject, `${ASKER} → ${ANSWERER}`);
+  for (const { subject } of surveys.values()) coded.set(subject, `${ASKER} → ${EVERYBODY}`);
   for (const [subject, roles] of coded) {
     if (!documented.has(subject)) problems.push(`docs/subjects.md lacks ${subject}`);
     else if (documented.get(subject) !== roles)
@@ -146,7 +150,7 @@ function sourcesOf(folder) {
     .filter((entry) => entry.isFile() && /\.(ts|mts|cts|tsx|js|mjs|cjs)$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)).replaceAll('\\', '/'))
     .filter((path) => !/(^|\/)(node_modules|dist|out-tsc|generated|testing|fixtures)\//.test(path))
-    .filter((path) => !/\.(int-)?spec\.[cm]?ts$|\.d\.ts$/.test(path));
+    .filter((path) => !/\.((int|e2e)-)?spec\.[cm]?ts$|\.d\.ts$/.test(path));
 }
 
 function parse(path) {

@@ -1,5 +1,5 @@
 import { golden } from './testing/messages';
-import { queries } from './query';
+import { queries, surveys } from './query';
 import { contractOf, contracts, deadSubject, durableName, messageSchema, streams, type ContractName } from './registry';
 
 const names = Object.keys(contracts) as ContractName[];
@@ -49,7 +49,7 @@ it('stores every subject in one stream, and no query in any', () => {
   const stored = Object.values(streams).flat();
   expect([...stored].sort()).toEqual(names.map((name) => contracts[name].subject).sort());
   expect(new Set(stored).size).toBe(stored.length);
-  for (const { subject } of Object.values(queries)) {
+  for (const { subject } of [...Object.values(queries), ...Object.values(surveys)]) {
     for (const pattern of stored) expect(matches(pattern, subject)).toBe(false);
   }
   expect(matches(contracts.dead.subject, deadSubject(contracts.turnPaired.subject))).toBe(true);

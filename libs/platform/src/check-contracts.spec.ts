@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { contracts, queries } from '@hindcast/contracts';
+import { contracts, queries, surveys } from '@hindcast/contracts';
 
 const repository = resolve(__dirname, '../../..');
 const script = join(repository, 'tools/check-contracts.mjs');
@@ -29,6 +29,7 @@ function agreeingApps(): Map<string, string[]> {
     add('gateway', `void bus.request('${name}', question);`);
     add('dispatcher', `bus.respond('${name}', answer);`);
   }
+  for (const name of Object.keys(surveys)) add('gateway', `void bus.gather('${name}', question, 250);`);
   return apps;
 }
 
@@ -61,7 +62,9 @@ it('names everything that differs', () => {
   add('apps/trainer/src/app.ts', 'EventPattern(contracts.sampleReady.subject); EventPattern(subject);');
   edit('apps/teacher-svc/src/app.ts', 'EventPattern(contracts.turnHinted.subject, { concurrency: 2 });', '');
   add('apps/trainer/src/app.ts', "bus.respond('status', answer); bus.publish('turnLost', message);");
-  write('libs/platform/src/bus.ts', 'const all = `rl.v1.${noun}`;');
+  write('libs/platform/src/bus.ts', 'const all = `rl.v1.${noun}`; const order = "rl.command.v1.dead-letter.replay";');
+  add('apps/trainer/src/app.ts', "bus.gather('services', {}, 250); bus.gather(name, {}, 250);");
+  write('e2e/loop.e2e-spec.ts', "const subject = 'rl.v1.turn.paired';");
   write('e2e/turn.mjs', "const subject = 'rl.query.v1.turn';");
   edit('docs/subjects.md', '`rl.v1.turn.closed`', '`rl.v1.turn.ended`');
   edit('docs/subjects.md', 'judge-svc, dispatcher', 'judge-svc');
@@ -74,6 +77,9 @@ it('names everything that differs', () => {
       'apps/gateway/src/app.ts: gateway must not handle turnHinted',
       'apps/judge-svc/src/app.ts: judge-svc must not publish turnScored',
       'apps/trainer/src/app.ts: @EventPattern must name its subject as contracts.<name>.subject',
+      'apps/trainer/src/app.ts: bus.gather must name its message by a string literal, so that it can be checked',
+      'apps/trainer/src/app.ts: trainer must not gather services',
+      'libs/platform/src/bus.ts: the subject rl.command.v1.dead-letter.replay is written out',
       'apps/trainer/src/app.ts: publish of turnLost, which no contract names',
       'apps/trainer/src/app.ts: trainer must not respond status',
       'docs/subjects.md has rl.v1.turn.ended, which no contract names',

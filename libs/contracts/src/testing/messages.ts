@@ -1,7 +1,7 @@
 import type { ContractName, MessageOf } from '../registry';
 import type { Sample } from '../sample';
 import type { UnhintedTurn } from '../turn';
-import { encodeIds, encodeLogProbs } from '../typed-array';
+import { encodeIds, encodeLogProbs, encodeNumbers } from '../typed-array';
 
 const turnId = '7f9c24e8-3b12-4fef-91e0-56a2d5a0c3b1';
 const envelope = { v: 1, turnId, tenant: 'default', at: 1_796_000_000_000 } as const;
@@ -155,6 +155,28 @@ export const golden: {
   sampleRefused: {
     message: { ...envelope, body: { reason: 'stale', detail: 'lag 5', policyVersion: 9 } },
     twins: { 'no detail': body({ detail: null }) },
+  },
+  sampleTrained: {
+    message: {
+      ...envelope,
+      body: {
+        version: 4,
+        advantages: encodeNumbers([0.2, -1.5]),
+        oldLogProbs: encodeLogProbs([-0.5, -2]),
+        newLogProbs: encodeLogProbs([-0.25, -2.5]),
+        clipEpsilonLow: 0.2,
+        clipEpsilonHigh: 0.28,
+      },
+    },
+    twins: {
+      'the base model, which no step made': body({ version: 0 }),
+      'fewer advantages than log-probs': body({ advantages: encodeNumbers([1]) }),
+      'more new log-probs than old ones': body({ newLogProbs: encodeLogProbs([-1, -1, -1]) }),
+      'advantages as JSON numbers': body({ advantages: [0.2, -1.5] }),
+      'an advantage that is not finite': body({
+        advantages: { dtype: 'float32', length: 2, base64: float32([Number.NaN, 1]) },
+      }),
+    },
   },
   policyUpdated: {
     message: {
