@@ -33,7 +33,10 @@ describe('a request that continues an answer of the only gateway without NATS', 
   const sockets: Socket[] = [];
 
   const start = (natsUrl: string, dataDir?: string): Promise<RunningGateway> =>
-    startTestGateway({ NATS_URL: natsUrl, POLICY_BASE_URL: engine.url, SESSION_SECRET: 'one for both gateways' }, dataDir);
+    startTestGateway(
+      { NATS_URL: natsUrl, POLICY_BASE_URL: engine.url, SESSION_SECRET: 'one for both gateways' },
+      dataDir,
+    );
   /** The way to NATS opens for the other one as well. */
   const openWay = (): void => {
     way = createServer((client) => {
@@ -66,6 +69,15 @@ describe('a request that continues an answer of the only gateway without NATS', 
   it('waits for it', async () => {
     const turnId = await ask(away, { texts: ['hop'] });
     await ask(there, { texts: ['hop', 'Hello', 'on'] });
+    openWay();
+    expect(await nextStates(turnId)).toEqual(['on']);
+  });
+
+  it('waits for it where its own gateway gave the same answer to the same message before', async () => {
+    const more = { session_id: 'repeats' };
+    await ask(there, { texts: ['hop'], more });
+    const turnId = await ask(away, { texts: ['hop', 'Hello', 'hop'], more });
+    await ask(there, { texts: ['hop', 'Hello', 'hop', 'Hello', 'on'], more });
     openWay();
     expect(await nextStates(turnId)).toEqual(['on']);
   });

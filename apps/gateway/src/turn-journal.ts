@@ -148,7 +148,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** An answer that this gateway gave is written down in order; of another's it may be too early to know. */
   private keepEarly(operation: Operation, at: number): void {
-    if (operation.kind === 'continue' && !operation.continuations[0]?.isKnown)
+    if (operation.kind === 'continue' && !operation.continuations[0]?.isGiven)
       this.operations.early.add(operation, operation.at ?? at);
   }
 

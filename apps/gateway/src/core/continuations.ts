@@ -36,12 +36,14 @@ export function continuationsOf(
     const key = identities[index + 1]!.conversation;
     const exchange = hasSession ? exchangeHash(before, messages[index]!, sha256) : null;
     isAsked ||= memory.wasAsked(conversation);
+    const isGiven = memory.wasGiven(context, key);
     const isExchangeKnown = exchange !== null && memory.wasGiven(context, exchange);
     return {
       key,
       texts: pairTexts(messages, index),
       context,
-      isKnown: isExchangeKnown || memory.wasGiven(context, key),
+      isKnown: isExchangeKnown || isGiven,
+      isGiven,
       edited: exchange === null || isAsked ? null : { exchange, length, asked, isKnown: isExchangeKnown },
     };
   });

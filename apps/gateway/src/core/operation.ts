@@ -10,6 +10,8 @@ export interface Continuation {
   readonly context: string;
   /** This gateway itself gave the answer in this session and context, if in another conversation of the session. */
   readonly isKnown: boolean;
+  /** This gateway itself gave this very answer: what it wrote down of it comes before all that continues it. */
+  readonly isGiven?: boolean;
   /** `null` where only the key counts: there is no session, or the conversation before the answer was asked as it is. */
   readonly edited: EditedHistory | null;
 }
