@@ -30,7 +30,7 @@ describe('a batch', () => {
   it('becomes a version: trained, committed, acknowledged, loaded, flipped, announced', async () => {
     await start();
     await bench.serves(0);
-    expect(await bench.settings()).toEqual({ batchSize: 2, batchMin: 2, method: 'combine', backend: 'onnx' });
+    expect(await bench.settings()).toMatchObject({ batchSize: 2, backend: 'onnx', wRl: 1, wOpd: 1 });
 
     const turnIds = [await bench.publish(), await bench.publish({ reward: -1, evalScore: -1 })];
     await bench.serves(1);
