@@ -190,3 +190,17 @@ it('an answer that ends before its end is a failure', async () => {
     said: expect.stringContaining('the engine went away'),
   });
 });
+
+it('simulated users talk to it, and say what they make of its answers', async () => {
+  gateway.routes.set('POST /v1/chat/completions', () => streamed(TURN_ID, ['Rain is water ', 'that falls.']));
+  const ran = await hindcast(['simulate', '--sessions', '2', '--at-once', '2', '--json'], {
+    HINDCAST_URL: gateway.url,
+  });
+  expect(ran.code).toBe(0);
+  const { sessions, answers } = JSON.parse(ran.printed) as { sessions: number; answers: number };
+  expect(sessions).toBe(2);
+  // The last reaction of each is a side request.
+  const types = gateway.calls.map(({ headers }) => headers['x-turn-type']);
+  expect(types.filter((type) => type === 'main')).toHaveLength(answers);
+  expect(types.filter((type) => type === 'side')).toHaveLength(2);
+});

@@ -88,7 +88,7 @@ function ledgerRows(
 function batchText(waiting: number, batch: Overview['batch']): string {
   if (batch === null) return `${waiting} samples wait; no trainer has started yet`;
   const full = Math.min(BAR, Math.round((BAR * waiting) / batch.size));
-  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${waiting} of ${batch.size} samples (${batch.min} after a while)`;
+  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${waiting} of ${batch.size} samples${batch.min < batch.size ? `, ${batch.min} are enough after a while` : ''}`;
 }
 
 function healthRows({ services, engines, broker }: Overview, painter: Painter): [string, string][] {

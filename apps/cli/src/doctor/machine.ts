@@ -54,12 +54,15 @@ const changedAt = (path: string): number => statSync(path).mtimeMs;
 /** Room on each disk that something is written to. */
 export async function checkDisks({ gateway, trainer, dataDir }: Settings): Promise<Finding[]> {
   const folders = new Set([dataDir, folderOf(trainer.POLICY_DIR ?? dataDir), folderOf(gateway.SPOOL_DIR ?? dataDir)]);
-  const findings: Finding[] = [];
+  const disks = new Map<number, { folders: string[]; free: number }>();
   for (const folder of folders) {
-    const { bavail, bsize } = await statfs(existing(folder));
-    findings.push(diskFinding(folder, bavail * bsize));
+    const place = existing(folder);
+    const { bavail, bsize } = await statfs(place);
+    const disk = disks.get(statSync(place).dev) ?? { folders: [], free: bavail * bsize };
+    disk.folders.push(folder);
+    disks.set(statSync(place).dev, disk);
   }
-  return findings;
+  return [...disks.values()].map(({ folders: on, free }) => diskFinding(on.join(', '), free));
 }
 
 /** The folder, or the nearest one above it that is there. */

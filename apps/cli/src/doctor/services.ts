@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HindcastError } from '@hindcast/contracts';
 import { Overview } from '../core/answers';
 import { GatewayRefusal, type Gateway } from '../gateway';
 import { fault, warning, type Finding } from './core/finding';
-import { serviceFindings } from './core/service-findings';
+import { missingServices, serviceFindings } from './core/service-findings';
 import { Unreachable, call } from './http';
+
+/** The gateway remembers what the services said for some seconds. */
+const ASK_AGAIN_MS = 3_500;
 
 export interface ServicesLook {
   readonly findings: readonly Finding[];
@@ -28,7 +32,13 @@ export async function checkServices(gateway: Gateway): Promise<ServicesLook> {
 async function survey(gateway: Gateway): Promise<Finding[]> {
   const { url } = gateway.place;
   try {
-    return serviceFindings(url, await gateway.get('/admin/v1/overview', Overview));
+    let overview = await gateway.get('/admin/v1/overview', Overview);
+    // A busy process may take longer to answer than the gateway waits for it.
+    for (let again = 0; again < 2 && missingServices(overview).length > 0; again++) {
+      await sleep(ASK_AGAIN_MS);
+      overview = await gateway.get('/admin/v1/overview', Overview);
+    }
+    return serviceFindings(url, overview);
   } catch (error) {
     if (!(error instanceof GatewayRefusal)) {
       if (!(error instanceof HindcastError)) throw error;
@@ -40,6 +50,14 @@ async function survey(gateway: Gateway): Promise<Finding[]> {
           'services',
           'the gateway shows them to administrators only',
           'Put an admin key into HINDCAST_API_KEY, or name its file by --key-file.',
+        ),
+      ];
+    if (error.status === 404)
+      return [
+        warning(
+          'gateway',
+          `${url} is of a version without administrators’ routes`,
+          'Update it to the version of this checkout.',
         ),
       ];
     return [fault('gateway', `${url}: ${error.message}`, 'See its log; /readyz says what it waits for.')];

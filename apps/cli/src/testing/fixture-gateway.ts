@@ -72,5 +72,7 @@ export const streamed =
       `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'seed', choices: [{ index: 0, ...choice }] })}\n\n`;
     for (const content of pieces) response.write(event({ delta: { content }, finish_reason: null }));
     response.write(event({ delta: {}, finish_reason: 'stop' }));
+    const usage = { prompt_tokens: 3, completion_tokens: pieces.length + 1, total_tokens: pieces.length + 4 };
+    response.write(`data: ${JSON.stringify({ id: 'chatcmpl-1', model: 'seed', choices: [], usage })}\n\n`);
     response.end('data: [DONE]\n\n');
   };

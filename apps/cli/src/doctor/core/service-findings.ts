@@ -4,15 +4,20 @@ import { fault, ok, warning, type Finding } from './finding';
 /** Without one of them turns are not trained. */
 const NEEDED = ['gateway', 'judge-svc', 'teacher-svc', 'dispatcher', 'trainer'];
 
+/** Those that turns are not trained without, and that did not answer. */
+export const missingServices = ({ services, method }: Overview): string[] =>
+  NEEDED.filter(
+    (app) => (app !== 'teacher-svc' || method !== 'binary-rl') && !services.some((service) => service.app === app),
+  );
+
 /** What each service says of itself, and which do not answer. */
-export function serviceFindings(url: string, { services, method }: Overview): Finding[] {
-  const needed = NEEDED.filter((app) => app !== 'teacher-svc' || method !== 'binary-rl');
-  const missing = needed.filter((app) => !services.some((service) => service.app === app));
+export function serviceFindings(url: string, overview: Overview): Finding[] {
+  const { services } = overview;
   const releases = new Set(services.map(({ release }) => release));
   return [
     ok('gateway', `answers at ${url}`),
     ...services.map(serviceFinding),
-    ...missing.map((app) =>
+    ...missingServices(overview).map((app) =>
       fault(
         `service ${app}`,
         'does not answer on the bus',
