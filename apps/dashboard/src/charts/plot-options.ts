@@ -125,8 +125,8 @@ function yRange(min: number | null, max: number | null, fromZero: boolean): uPlo
   const low = fromZero ? Math.min(0, min) : min;
   const high = fromZero ? Math.max(0, max) : max;
   if (low === high) {
-    const margin = low === 0 ? 1 : Math.abs(low) * 0.1;
-    return fromZero && low === 0 ? [0, 1] : [low - margin, high + margin];
+    if (low === 0) return [0, 1];
+    return [low - Math.abs(low) * 0.1, high + Math.abs(high) * 0.1];
   }
   const margin = (high - low) * 0.08;
   return [fromZero && low === 0 ? 0 : low - margin, fromZero && high === 0 ? 0 : high + margin];

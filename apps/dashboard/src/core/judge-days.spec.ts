@@ -24,6 +24,14 @@ describe('the days of a range', () => {
     expect(daySeries(places, ({ meanScore }) => meanScore)).toEqual([0.5, null, 0.5]);
   });
 
+  it('have a gap where nothing was judged', () => {
+    const [empty, abstained] = dayPlaces([
+      day('2026-03-01', { turns: 0, votes: 0 }),
+      day('2026-03-02', { turns: 0, votes: 2 }),
+    ]);
+    expect([empty!.judged, abstained!.judged?.votes]).toEqual([null, 2]);
+  });
+
   it('are none without a judgement', () => {
     expect(dayPlaces([])).toEqual([]);
   });

@@ -12,7 +12,7 @@ export interface DayPlace {
 
 const DAY_MS = 86_400_000;
 
-/** Every day from the first to the last that has something, in order: a day without a judgement is a gap and no neighbour of its neighbours. */
+/** Every day from the first to the last, in order. One on which nothing was judged is a gap, and its neighbours are no neighbours. */
 export function dayPlaces(days: readonly JudgeDay[]): DayPlace[] {
   if (days.length === 0) return [];
   const byDay = new Map(days.map((judged) => [judged.day, judged]));
@@ -21,7 +21,8 @@ export function dayPlaces(days: readonly JudgeDay[]): DayPlace[] {
   const length = Math.round((Math.max(...times) - first) / DAY_MS) + 1;
   return Array.from({ length }, (_, at) => {
     const day = new Date(first + at * DAY_MS).toISOString().slice(0, 10);
-    return { day, judged: byDay.get(day) ?? null };
+    const judged = byDay.get(day);
+    return { day, judged: judged === undefined || (judged.turns === 0 && judged.votes === 0) ? null : judged };
   });
 }
 

@@ -36,7 +36,7 @@ export function JudgeNumbers({ statistics }: { readonly statistics: JudgeStatist
           value={costPerTurn === null ? '–' : numberText(costPerTurn, 3)}
           note={
             cost === null
-              ? 'no prices: JUDGE_PRICE_PROMPT and JUDGE_PRICE_COMPLETION are unset'
+              ? 'no prices are set (JUDGE_PRICE_…)'
               : `${numberText(cost)} in all, ${numberText(costPerDay, 3)} a day`
           }
         />

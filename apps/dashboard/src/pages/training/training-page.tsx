@@ -6,6 +6,7 @@ import { sampleBars, stepCharts } from '../../core/step-charts';
 import { stepMarks } from '../../core/step-series';
 import { announce } from '../../layout/announcer';
 import { Answered } from '../../parts/answered';
+import { useAwaited } from '../../parts/busy';
 import { Empty } from '../../parts/empty';
 import { Failure } from '../../parts/failure';
 import { Meter } from '../../parts/meter';
@@ -109,14 +110,7 @@ function Steps({
   return (
     <>
       {newest !== undefined && <NewestStep step={newest} />}
-      {isLoading && (
-        <div className="reading" role="status">
-          <p>
-            Reading steps: {whole(steps.length)} of {whole(total)}…
-          </p>
-          <Meter label="Steps read" value={steps.length} max={total} />
-        </div>
-      )}
+      {isLoading && <Progress read={steps.length} total={total} />}
       {failure !== null && (
         <Failure failure={failure} what="Older steps could not be read; the charts begin later" again={again} />
       )}
@@ -145,5 +139,17 @@ function Steps({
         )}
       </div>
     </>
+  );
+}
+
+function Progress({ read, total }: { readonly read: number; readonly total: number }) {
+  useAwaited();
+  return (
+    <div className="reading" role="status">
+      <p>
+        Reading steps: {whole(read)} of {whole(total)}…
+      </p>
+      <Meter label="Steps read" value={read} max={total} />
+    </div>
   );
 }
