@@ -45,7 +45,7 @@ export function decisionWords({ case: gate, reward, reason }: Decided): string {
   const signal = {
     opdRl: `Trains with both signals: reward ${r}, and what the teacher, shown the hint, would have said.`,
     opd: 'Trains with the teacher’s signal alone: there is a hint, and no score.',
-    rl: `Trains with the reward alone, ${r} for every token: there is no hint.`,
+    rl: `Trains with the reward alone, ${r}: there is no hint.`,
   }[gate];
   return `${signal}${because}`;
 }

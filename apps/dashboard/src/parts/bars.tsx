@@ -22,7 +22,7 @@ export function Bars({ caption, rows }: { readonly caption: string; readonly row
             <td className="number">{whole(count)}</td>
             <td className="bars-share number">{percent(total === 0 ? 0 : count / total, 0)}</td>
             <td className="bars-bar" aria-hidden="true">
-              <span style={{ inlineSize: `${total === 0 ? 0 : (count / total) * 100}%` }} />
+              {count > 0 && <span style={{ inlineSize: `${(count / total) * 100}%` }} />}
             </td>
           </tr>
         ))}

@@ -1,0 +1,126 @@
+import type { Browser, Page } from 'playwright-core';
+import { browserPath, DIST, ensurePageBuilt, loaded, startBrowser, violationsOf } from './testing/browser';
+import { startFixtureServer, type FixtureServer, type Scenario } from './testing/fixture-server';
+
+// A browser on a loaded machine takes its time.
+jest.setTimeout(120_000);
+
+const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/ui/dead-letters', '/ui/settings'];
+
+// The built page in a real browser, before made-up data; e2e/dashboard has it before the running system.
+(browserPath === undefined ? describe.skip : describe)('the page', () => {
+  let browser: Browser;
+  let page: Page;
+  let server: FixtureServer;
+  let errors: string[];
+
+  beforeAll(async () => {
+    ensurePageBuilt();
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(() => {
+    errors = [];
+  });
+  afterEach(async () => {
+    await page.close();
+    await server.close();
+  });
+
+  async function open(scenario: Scenario, path: string, { theme = 'light', width = 1_280 } = {}): Promise<void> {
+    server = await startFixtureServer(DIST, scenario);
+    page = await browser.newPage({
+      viewport: { width, height: 800 },
+      colorScheme: theme === 'dark' ? 'dark' : 'light',
+    });
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await page.goto(server.url + path);
+  }
+
+  describe.each(['empty', 'failing'] as const)('with a loop that is %s', (scenario) => {
+    it.each(PATHS)('%s says so, to everybody, in both themes, also on a narrow screen', async (path) => {
+      await open(scenario, path, { theme: 'dark', width: 360 });
+      await loaded(page);
+      if (scenario === 'failing' && path !== '/')
+        await page.locator('main').getByRole('button', { name: 'Try again' }).first().waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      expect(await violationsOf(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(
+        0,
+      );
+      expect(errors).toEqual([]);
+    });
+  });
+
+  it('says what it loads while it loads', async () => {
+    await open('slow', '/ui/turns');
+    await page.getByText('Loading the turns…').waitFor();
+    expect(await page.locator('main').getAttribute('aria-busy')).toBe('true');
+    await page.getByRole('table').waitFor();
+    await loaded(page);
+  });
+
+  it('asks for a key, keeps it in this tab alone, and forgets it', async () => {
+    await open('locked', '/ui/turns');
+    const field = page.getByLabel('Admin key');
+    await field.fill('guessed');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await field.fill('open sesame');
+    await page.keyboard.press('Enter');
+    await page.getByRole('table').waitFor();
+    expect(page.url()).not.toContain('sesame');
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, document.cookie])')).toBe('[{},""]');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await field.waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  it('finds its gateway again, and asks for what it missed', async () => {
+    await open('full', '/ui/turns');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const port = Number(new URL(server.url).port);
+    await server.close();
+    await page.getByText('Connection lost').waitFor();
+    server = await startFixtureServer(DIST, 'full', port);
+    const asked = page.waitForRequest((request) => request.url().includes('/admin/v1/turns'));
+    await page.getByText('Live', { exact: true }).waitFor();
+    await asked;
+  });
+
+  describe('of a turn of 8,000 tokens', () => {
+    const count = (selector: string): Promise<number> => page.locator(selector).count();
+    const focused = (): Promise<unknown> => page.evaluate('Number(document.activeElement.dataset.tokenIndex)');
+
+    it('has every token, one stop for the Tab key, and arrow keys from one to the next', async () => {
+      await open('full', '/ui/turns/long');
+      await page.locator('[data-token-index="7999"]').waitFor({ state: 'attached' });
+      expect(await count('[data-token-index]')).toBe(8_000);
+      expect(await count('[data-token-index][tabindex="0"]')).toBe(1);
+      await page.locator('[data-token-index="0"]').focus();
+      await page.keyboard.press('ArrowRight');
+      expect(await focused()).toBe(1);
+      await page.keyboard.press('ArrowDown');
+      expect(await focused()).toBeGreaterThan(2);
+      await page.keyboard.press('ArrowUp');
+      expect(await focused()).toBeLessThan(8);
+      await page.keyboard.press('End');
+      expect(await focused()).toBe(7_999);
+      expect(await page.locator('#token-details').textContent()).toContain('token 7999');
+      expect(await count('[data-token-index][tabindex="0"]')).toBe(1);
+    });
+
+    it('draws only the rows of the table that are in sight, wherever it is scrolled to', async () => {
+      await open('full', '/ui/turns/long');
+      await page.getByRole('button', { name: 'Table' }).click();
+      const rows = page.locator('.token-table tbody tr[aria-rowindex]');
+      await rows.first().waitFor();
+      expect(await rows.count()).toBeLessThan(80);
+      await page.locator('.token-table').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await page.locator('.token-table tr[aria-rowindex="8001"]').waitFor();
+      expect(await rows.count()).toBeLessThan(80);
+    });
+  });
+});
