@@ -1,4 +1,4 @@
-import { folded, letterKey, letterOf, prettyMessage } from './letter-key';
+import { appOf, folded, letterKey, letterOf, prettyMessage } from './letter-key';
 
 describe('the key of a letter', () => {
   it('is read as it is written', () => {
@@ -9,6 +9,11 @@ describe('the key of a letter', () => {
   it.each(['', '17', '17/', '/5', 'a/5', '17/5/../x', '-1/5', '1'.repeat(20) + '/5'])('is not %j', (key) => {
     expect(letterOf(key)).toBeNull();
   });
+});
+
+it('the service of a consumer is what its name begins with', () => {
+  expect(appOf('judge-svc--rl-v1-turn-paired')).toBe('judge-svc');
+  expect(appOf('somebody')).toBe('somebody');
 });
 
 describe('a long message', () => {

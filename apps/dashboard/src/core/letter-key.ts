@@ -12,6 +12,9 @@ export function letterOf(key: string): Letter | null {
   return match === null ? null : { sequence: Number(match[1]), at: Number(match[2]) };
 }
 
+/** The service behind a durable name such as `judge-svc--rl-v1-turn-paired`. */
+export const appOf = (consumer: string): string => consumer.split('--')[0]!;
+
 export interface FoldedText {
   readonly text: string;
   /** Lines that were left out; 0 where nothing was. */

@@ -1,5 +1,5 @@
 import type { DeadLetterRow } from '@hindcast/contracts';
-import { letterKey, type Letter } from '../../core/letter-key';
+import { appOf, letterKey, type Letter } from '../../core/letter-key';
 import { shortId } from '../../core/number';
 import { Button } from '../../parts/button';
 import { Table, type Column } from '../../parts/table';
@@ -29,9 +29,10 @@ export function LetterTable({ letters, chosen, actions, isBusy, onInspect }: Let
     {
       key: 'subject',
       title: 'Message and code',
-      cell: ({ subject, code }) => (
+      cell: ({ subject, consumer, code }) => (
         <div className="letter-what">
           <code>{subject}</code>
+          <span title={consumer}>for {appOf(consumer)}</span>
           <code>{code}</code>
         </div>
       ),
