@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { startTestGateway, type RunningGateway } from '../testing/gateway-harness';
+import { readDashboard } from './dashboard-files';
 
 const PAGE = '<!doctype html><script type="module" src="/assets/index-1a2b.js"></script>';
 const SCRIPT = 'console.info("Hindcast");';
@@ -140,6 +141,11 @@ it.each([
   expect([400, 404]).toContain(status);
   expect(bytes.toString()).not.toContain(SECRET);
   expect(JSON.parse(bytes.toString())).toHaveProperty('error.code');
+});
+
+it('nothing but the page and its assets is read', () => {
+  const paths = [...readDashboard(join(folder, 'dist')).keys()];
+  expect(paths.sort()).toEqual(['assets/fonts/a.woff2', 'assets/index-1a2b.js', 'index.html']);
 });
 
 it('what the page asks for needs a key all the same', async () => {

