@@ -16,8 +16,9 @@ if (STARTS_A_BROKER.includes(args[0]) && !isHelp) {
   prepare();
 } else {
   checkNode();
-  ensureInstalled();
-  // A look at what runs is not to wait for the compiler; `hindcast doctor` says when the build is older than the sources.
+  // A look at what runs waits for neither npm nor the compiler where there is something to run; `hindcast doctor` says when packages or
+  // build are older than the checkout.
+  if (!existsSync(join(root, 'node_modules/.package-lock.json'))) ensureInstalled();
   const apps = ['cli', 'dispatcher', 'trainer', 'simulator', 'judge-svc'];
   if (!apps.every((app) => existsSync(join(root, 'apps', app, 'dist')))) ensureBuilt();
 }
