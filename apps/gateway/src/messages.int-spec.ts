@@ -163,7 +163,7 @@ describe('messages: Anthropic’s API', () => {
       const cuts = Array.from({ length: Math.min(AT_ONCE, length - start) }, (_, index) => String(start + index));
       for (const cut of await Promise.all(cuts.map(message))) expect(cut).toEqual(whole);
     }
-  });
+  }, 240_000);
 
   it('each token reaches the client before the engine sends the next', async () => {
     const confirmed: (() => void)[] = [];
