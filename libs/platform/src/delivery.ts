@@ -18,13 +18,14 @@ import type { Bus } from './bus';
 import { backoffMs } from './core/backoff';
 import { exhausted, settlementOf } from './core/settlement';
 import { crashPoint } from './crash-point';
+import { deadLetters, newerMessages, settledMessages, type Outcome } from './delivery-metrics';
+import { deliverySpan } from './delivery-span';
 import type { Log, LogContext } from './log';
 import { MessageContext } from './message-context';
 import type { Metrics } from './metrics';
 import type { ConsumerTiming } from './subject-consumer';
 import type { Nats } from './nats';
-import { NO_SPAN, isTracing, startTrace, within, type Span } from './tracing';
-import { TRACEPARENT, TRACESTATE, traceContextOf } from './core/trace-context';
+import { NO_SPAN, isTracing, within, type Span } from './tracing';
 
 export type Handler = (message: unknown, context: MessageContext) => Promise<Observable<unknown> | unknown>;
 
@@ -42,8 +43,6 @@ interface DeliveryOptions {
 }
 
 type Message = Envelope<unknown>;
-const OUTCOMES = ['acked', 'retried', 'waited', 'dead', 'terminated', 'returned'] as const;
-type Outcome = (typeof OUTCOMES)[number];
 
 /** One message in the hands of this process, from its arrival to its acknowledgement, return or burial. */
 export class Delivery {
@@ -114,30 +113,12 @@ export class Delivery {
       const tooOften = this.isDeadLetter ? null : exhausted(this.deliveries, this.options.maxDeliveries);
       if (tooOften) return await this.bury(tooOften.code, tooOften, parsed.message);
       if (!isTracing()) return await this.handle(parsed.message);
-      this.span = this.process(parsed.message);
+      this.span = deliverySpan(this.message, this.options.durable, this.deliveries, parsed.message.turnId);
       await within(this.span, () => this.handle(parsed.message));
     } catch (error) {
       // Settling itself failed: the message comes again when its acknowledgement wait is over.
       this.log('error', 'message.unsettled', { error });
     }
-  }
-
-  /** Continues the trace of who published the message; each delivery has a span of its own. */
-  private process({ turnId }: Message): Span {
-    const { subject, headers, data } = this.message;
-    const attributes = {
-      'messaging.system': 'nats',
-      'messaging.operation.name': 'process',
-      'messaging.operation.type': 'process',
-      'messaging.destination.name': subject,
-      'messaging.consumer.group.name': this.options.durable,
-      'messaging.message.id': headers?.get('Nats-Msg-Id') || null,
-      'messaging.message.body.size': data.length,
-      'hindcast.message.delivery': this.deliveries,
-      'hindcast.turn.id': turnId,
-    };
-    const parent = traceContextOf(headers?.get(TRACEPARENT), headers?.get(TRACESTATE));
-    return startTrace(`process ${subject}`, { kind: 'consumer', attributes }, parent);
   }
 
   /** Lines carry the message's ids by hand: an async context costs every promise of the process on Node 20. */
@@ -290,23 +271,6 @@ export class Delivery {
     settledMessages(this.options.metrics).inc({ subject: this.message.subject, outcome });
     this.span.set({ 'hindcast.message.outcome': outcome });
   }
-}
-
-const settledMessages = (metrics: Metrics) =>
-  metrics.counter('messages_total', 'Messages by how their delivery ended', ['subject', 'outcome']);
-const deadLetters = (metrics: Metrics) =>
-  metrics.counter('dead_letters_total', 'Messages that failed for good', ['subject', 'code']);
-
-const newerMessages = (metrics: Metrics) =>
-  metrics.counter('newer_messages_total', 'Messages read without members that a newer version added', ['subject']);
-
-/** Shows the counters before there is anything to count, so that the first of a kind already is an increase. */
-export function exportDeliveries(metrics: Metrics, subject: string): void {
-  const settled = settledMessages(metrics);
-  // The subjects of dead letters are as many as can fail; each is counted once there is one.
-  if (!subject.endsWith('>')) for (const outcome of OUTCOMES) settled.inc({ subject, outcome }, 0);
-  deadLetters(metrics);
-  newerMessages(metrics);
 }
 
 function idsOf({ turnId, body }: Message): LogContext {
