@@ -1,7 +1,17 @@
+import { encodeLogProbs, encodeNumbers, type TrainedSample } from '@hindcast/contracts';
 import { startNatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
 import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
-import { scoredTurn } from './testing/turns';
+import { pairedTurn, scoredTurn } from './testing/turns';
+
+const trained: TrainedSample = {
+  version: 4,
+  advantages: encodeNumbers([1, 2, 3]),
+  oldLogProbs: encodeLogProbs([-1, -1, -1]),
+  newLogProbs: null,
+  clipEpsilonLow: 0.2,
+  clipEpsilonHigh: 0.28,
+};
 
 let postgres: TestPostgres;
 beforeAll(async () => {
@@ -42,6 +52,21 @@ test.each([
   await nats.stop();
 });
 
+test('without recordings nothing is kept of texts and tokens', async () => {
+  const [nats, url] = [await startNatsServer(), await postgres.createDatabase()];
+  const service = await startTestDispatcher({ NATS_URL: nats.url, DATABASE_URL: url, RECORD_TURNS: '0' });
+  const turnId = await storeCapture(service, 'r-1');
+  await send(service, 'turnPaired', turnId, pairedTurn({ responseId: 'r-1' }));
+  await send(service, 'turnScored', turnId, scoredTurn({ responseId: 'r-1' }));
+  await until(async () => (await query(url, 'SELECT FROM decisions')).length === 1);
+  await send(service, 'sampleTrained', turnId, trained);
+  const metrics = async () => (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+  await until(async () => /ledger_messages_total\{subject="rl\.v1\.sample\.trained"/.test(await metrics()));
+  expect(await query(url, 'SELECT "turnId" FROM turn_texts UNION ALL SELECT "turnId" FROM trained_tokens')).toEqual([]);
+  await service.close();
+  await nats.stop();
+});
+
 test('old recordings are deleted, but none whose sample is still to be sent', async () => {
   const [nats, url] = [await startNatsServer(), await postgres.createDatabase()];
   const env = { NATS_URL: nats.url, DATABASE_URL: url };
@@ -51,12 +76,20 @@ test('old recordings are deleted, but none whose sample is still to be sent', as
     await storeCapture(first, 'r-2'),
     await storeCapture(first, 'r-3'),
   ];
+  for (const turnId of turnIds) await send(first, 'turnPaired', turnId, pairedTurn({ responseId: turnId }));
   for (const turnId of turnIds) await send(first, 'turnScored', turnId, scoredTurn({ responseId: turnId }));
+  const kept = async (table: string) =>
+    (await query<{ turnId: string }>(url, `SELECT "turnId" FROM ${table}`)).map((row) => row.turnId);
+  await until(async () => (await kept('decisions')).length === 3);
+  for (const turnId of turnIds) await send(first, 'sampleTrained', turnId, trained);
+  await until(async () => (await kept('trained_tokens')).length === 3 && (await kept('turn_texts')).length === 3);
   const recorded = async () =>
     (await query<{ turnId: string }>(url, 'SELECT "turnId" FROM recordings')).map((row) => row.turnId).sort();
   await until(async () => (await query(url, 'SELECT FROM outbox WHERE "sentAt" IS NOT NULL')).length === 3);
   await first.close();
   await query(url, `UPDATE recordings SET "decidedAt" = now() - interval '31 days' WHERE "turnId" <> '${turnIds[2]}'`);
+  for (const table of ['turn_texts', 'trained_tokens'])
+    await query(url, `UPDATE ${table} SET "storedAt" = now() - interval '31 days' WHERE "turnId" <> '${turnIds[2]}'`);
   // Of a dispatcher that is about to send it.
   await query(
     url,
@@ -65,6 +98,8 @@ test('old recordings are deleted, but none whose sample is still to be sent', as
   const second = await startTestDispatcher(env);
   await until(async () => (await recorded()).length === 2);
   expect(await recorded()).toEqual([turnIds[1]!, turnIds[2]!].sort());
+  await until(async () => (await kept('trained_tokens')).length === 1);
+  expect([await kept('turn_texts'), await kept('trained_tokens')]).toEqual([[turnIds[2]], [turnIds[2]]]);
   await second.close();
   await nats.stop();
 });

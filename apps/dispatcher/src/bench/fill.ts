@@ -88,25 +88,36 @@ const SAMPLES = `
     CASE sample WHEN 'refused' THEN 'stale' END, CASE sample WHEN 'trained' THEN version + 1 END, at
   FROM fate WHERE sample <> 'dropped'`;
 
-/** Words as they are met with: few are everywhere, most are rare. "please" is in half of the turns, "quokka" in one of 200,000. */
+/** Texts that turns have in common, so that a million of them are made in minutes. */
+const POOL = 5_000;
+
+/** Words as they are met with: few are everywhere, most are rare. "please" is in half of the texts, "ledger" in one of 200. */
+const TEXT_POOL = `
+  CREATE TEMP TABLE text_pool AS
+  SELECT i, request, answer, json_build_object('conversation', json_build_array(json_build_object('role', 'user', 'text', request,
+      'toolName', NULL)), 'answer', answer, 'nextState', json_build_array(json_build_object('role', 'user', 'text', next,
+      'toolName', NULL)))::text AS texts, strip(to_tsvector('simple', request || ' ' || answer || ' ' || next)) AS words
+  FROM (
+    SELECT i, array_to_string(words[1:12], ' ') || CASE WHEN ${draw('please')} < 0.5 THEN ' please' ELSE '' END
+        || CASE WHEN i % 200 = 0 THEN ' ledger' ELSE '' END AS request,
+      array_to_string(words[13:72], ' ') AS answer, array_to_string(words[73:84], ' ') AS next
+    FROM (
+      SELECT i, array_agg(syllable[1 + (k >> 3 & 31)] || syllable[1 + floor(32 * ((k & 65535) / 65536.0) ^ 2)::int] ||
+          CASE WHEN k & 7 = 0 THEN syllable[1 + (k >> 9 & 31)] ELSE '' END) AS words
+      FROM generate_series(0, ${POOL - 1}) i, generate_series(1, 84) n,
+        LATERAL (SELECT hashtextextended(i || ' ' || n, 11) & 1073741823 AS k) drawn,
+        (SELECT ARRAY['ba','ce','di','fo','gu','ha','je','ki','lo','mu','na','pe','qui','ro','su','ta','ve','wi','xo','yu','za','bre',
+          'cli','dro','flu','gra','ple','pri','sto','tru','vle','kno'] AS syllable) alphabet
+      GROUP BY i
+    ) drawn
+  ) worded`;
+
+/** "quokka" is in one turn of 200,000. */
 const TEXTS = `
   INSERT INTO turn_texts ("turnId", texts, request, answer, words, "storedAt")
-  SELECT id, json_build_object('conversation', json_build_array(json_build_object('role', 'user', 'text', request, 'toolName', NULL)),
-      'answer', answer, 'nextState', json_build_array(json_build_object('role', 'user', 'text', next, 'toolName', NULL)))::text,
-    request, answer, strip(to_tsvector('simple', request || ' ' || answer || ' ' || next)), at
-  FROM (
-    SELECT id, at, words, i FROM (
-      SELECT fate.*, (SELECT array_agg(syllable[1 + (k >> 3 & 31)] || syllable[1 + floor(32 * ((k & 65535) / 65536.0) ^ 2)::int] ||
-            CASE WHEN k & 7 = 0 THEN syllable[1 + (k >> 9 & 31)] ELSE '' END)
-          FROM (SELECT hashtextextended(i || ' ' || n, 11) & 1073741823 AS k FROM generate_series(1, 44) n) drawn,
-            (SELECT ARRAY['ba','ce','di','fo','gu','ha','je','ki','lo','mu','na','pe','qui','ro','su','ta','ve','wi','xo','yu','za',
-              'bre','cli','dro','flu','gra','ple','pri','sto','tru','vle','kno'] AS syllable) alphabet) AS words
-      FROM fate WHERE ending = 'paired'
-    ) drawn
-  ) worded CROSS JOIN LATERAL (SELECT array_to_string(words[1:12], ' ')
-      || CASE WHEN ${draw('please')} < 0.5 THEN ' please' ELSE '' END || CASE WHEN ${draw('ledger')} < 0.005 THEN ' ledger' ELSE '' END
-      || CASE WHEN i % 200000 = 77 THEN ' quokka' ELSE '' END AS request,
-    array_to_string(words[13:36], ' ') AS answer, array_to_string(words[37:44], ' ') AS next) text`;
+  SELECT id, texts, request, answer, CASE WHEN fate.i % 200000 BETWEEN 70 AND 71 THEN words || 'quokka'::tsvector ELSE words END, at
+  FROM fate JOIN text_pool ON text_pool.i = (hashtextextended('text' || fate.i, 5) & 1073741823) % ${POOL}
+  WHERE ending = 'paired'`;
 
 const STEPS = `
   INSERT INTO steps (version, parent, "turnIds", metrics, "createdAt")
@@ -132,6 +143,7 @@ export async function fill(client: Client, turns: number, onDone: (turns: number
   await client.query('SET synchronous_commit = off');
   for (const table of TRIGGERED) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
   await client.query('DROP INDEX turn_texts_words_idx');
+  await client.query(TEXT_POOL);
   for (let first = 1; first <= turns; first += CHUNK) {
     const last = Math.min(turns, first + CHUNK - 1);
     await client.query('BEGIN');

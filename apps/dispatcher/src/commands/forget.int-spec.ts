@@ -8,9 +8,12 @@ import {
   deadSubject,
   durableName,
   encodeCapture,
+  encodeLogProbs,
+  encodeNumbers,
   encodeTopK,
   messageSchema,
   type LedgerStatus,
+  type TrainedSample,
 } from '@hindcast/contracts';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -138,10 +141,20 @@ async function turnOf({ session, user, marker }: Person, fate: Fate): Promise<st
         (await query<{ v: number }>(env['DATABASE_URL']!, `SELECT "trainedIn" v FROM turns WHERE id = '${turnId}'`))[0]!
           .v === version,
     );
+    await send(service, 'sampleTrained', turnId, trainedIn(version));
+    await until(async () => (await rows('trained_tokens', turnId, 'turnId')) === 1);
   }
   return turnId;
 }
 let versions = 0;
+const trainedIn = (version: number): TrainedSample => ({
+  version,
+  advantages: encodeNumbers([1, 2, 3]),
+  oldLogProbs: encodeLogProbs([-1, -1, -1]),
+  newLogProbs: null,
+  clipEpsilonLow: 0.2,
+  clipEpsilonHigh: 0.28,
+});
 
 async function bury(turnId: string, body: unknown, marker: string): Promise<void> {
   const { subject } = contracts.turnScored;
@@ -167,6 +180,10 @@ const rows = async (table: string, id: string, column = 'id'): Promise<number> =
   );
 const endings = async (id: string): Promise<string | undefined> =>
   (await query<{ ending: string }>(env['DATABASE_URL']!, `SELECT ending FROM turns WHERE id = '${id}'`))[0]?.ending;
+const pending = async (name: 'sampleTrained'): Promise<number | undefined> =>
+  (await service.app.get(Bus).request('overview', { tenant: null })).pending[
+    durableName('dispatcher', contracts[name].subject)
+  ];
 const status = (): Promise<LedgerStatus> => service.app.get(Bus).request('status', { tenant: null });
 
 /** Where a text stands: in any row of any table, in any message of any stream, its bytes as they are or as base64. */
@@ -240,6 +257,7 @@ test('of a session nothing is left anywhere, the books balance, and the versions
       'RL_DEAD',
       'decisions',
       'recordings',
+      'turn_texts',
       'votes',
     ]),
   );
@@ -275,9 +293,17 @@ test('of a session nothing is left anywhere, the books balance, and the versions
   // What was under way when it was forgotten decides nothing and brings nothing back.
   const late = scoredTurn({ responseId: 'late', hint: `a late hint ${alice.marker}` });
   await send(service, 'turnScored', ids[1]!, late);
+  expect(await rows('trained_tokens', ids[3]!, 'turnId')).toBe(0);
+  await send(service, 'sampleTrained', ids[3]!, trainedIn(1));
+  const pairing = pairedTurn({ responseId: 'late', sessionId: null, answer: `a late answer ${alice.marker}` });
+  await send(service, 'turnPaired', ids[0]!, pairing);
+  await until(async () => (await endings(ids[0]!)) === 'paired');
+  await until(async () => (await pending('sampleTrained')) === 0);
+  expect(await rows('trained_tokens', ids[3]!, 'turnId')).toBe(0);
+  expect(await rows('turn_texts', ids[0]!, 'turnId')).toBe(0);
   await until(async () => (await service.app.get(Bus).request('status', { tenant: null })).turns.captured === captured);
   const again = await forget('--session', alice.session);
-  expect(again).toMatchObject({ turns: 0, broker: { messages: 1 }, before: [{ versions: [1] }] });
+  expect(again).toMatchObject({ broker: { messages: 3 }, before: [{ versions: [1] }] });
   expect(await places(alice.marker)).toEqual([]);
   const third = await forget('--session', alice.session);
   expect(total(third.rows) + total(third.broker)).toBe(0);
