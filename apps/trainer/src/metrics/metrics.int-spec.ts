@@ -8,6 +8,9 @@ import { shownSteps } from '../testing/shown-steps';
 import { SHORT_TIMING } from '../testing/timing';
 import { startTrainerProcess, type TrainerProcess } from '../testing/trainer-process';
 
+// A crash test starts the process twice, which takes long where many tests run.
+jest.setTimeout(120_000);
+
 const bench = new Bench();
 const running: RunningService[] = [];
 const processes: TrainerProcess[] = [];
