@@ -32,6 +32,8 @@ beforeAll(async () => {
     SESSION_SECRET: 'a-session-secret-of-32-characters',
   });
   await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+  // The gateway makes its buckets a moment after it is connected.
+  await eventually(async () => (await bus.bucket('policy')).put('unused', '').then(() => true));
 });
 afterAll(async () => {
   await gateway.stop();

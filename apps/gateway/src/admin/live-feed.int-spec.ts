@@ -75,6 +75,8 @@ beforeAll(async () => {
   ledger = await FakeLedger.start(bus.raw);
   gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
   await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+  // The gateway makes its buckets a moment after it is connected.
+  await eventually(async () => (await bus.bucket('policy')).put('unused', '').then(() => true));
 });
 afterAll(async () => {
   await gateway.stop();
