@@ -16,19 +16,20 @@ describe('a turn in its trace, whoever writes down how it ends', () => {
   let bus: BusReader;
   let collector: TraceCollector;
   let folder: string;
+  let gateway: GatewayProcess;
   const processes: GatewayProcess[] = [];
 
   const start = async (name: string, env: Record<string, string> = {}): Promise<GatewayProcess> => {
-    const gateway = await startGatewayProcess({
+    const started = await startGatewayProcess({
       NATS_URL: nats.url,
       POLICY_BASE_URL: engine.url,
       DATA_DIR: join(folder, name),
       SESSION_SECRET: 'a secret of all gateways',
       ...env,
     });
-    processes.push(gateway);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
-    return gateway;
+    processes.push(started);
+    await eventually(async () => (await (await fetch(`${started.url}/readyz`)).text()).includes('"degraded":[]'));
+    return started;
   };
   const traced = (name: string, env: Record<string, string> = {}): Promise<GatewayProcess> =>
     start(name, {
@@ -45,6 +46,7 @@ describe('a turn in its trace, whoever writes down how it ends', () => {
     collector = await TraceCollector.start();
     folder = mkdtempSync(join(tmpdir(), 'hindcast-gateway-traces-'));
     engine.script = (call) => engine.answer(call, answerOf('Hello'));
+    gateway = await traced('a');
   });
   afterAll(async () => {
     for (const { kill } of processes) kill('SIGKILL');
@@ -73,7 +75,6 @@ describe('a turn in its trace, whoever writes down how it ends', () => {
     );
 
   it('the request continues its caller’s trace, and so do the engine’s call and the capture', async () => {
-    const gateway = await traced('a');
     const turnId = await ask(gateway, 'a', userSays('one'));
     const server = await spanOf('POST /v1/chat/completions', turnId);
     expect(server).toMatchObject({ kind: 'server', traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) });
@@ -97,7 +98,6 @@ describe('a turn in its trace, whoever writes down how it ends', () => {
   });
 
   it('its pair belongs to its own trace, with a link to the request that brought the next state', async () => {
-    const gateway = processes[0]!;
     const turnId = await ask(gateway, 'b', userSays('two'));
     const nextId = await ask(gateway, 'c', userSays('two', 'Hello', 'and?'));
     const pair = await spanOf('pair', turnId);
