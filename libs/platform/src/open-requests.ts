@@ -5,6 +5,9 @@ import { Metrics } from './metrics';
 /** What runs a service asks these, and they are no load: probes and scrapes. */
 const OPERATIONS = /^\/(healthz|readyz|metrics)(\?|$)/;
 
+/** A stream that a page listens to for as long as it is open: it waits, and is no load. */
+const WAITING = /^\/admin\/v1\/events(\?|$)/;
+
 /** Whether a URL is one that every service answers for who runs it. */
 export const isOperation = (url: string): boolean => OPERATIONS.test(url);
 
@@ -18,7 +21,7 @@ export class OpenRequests {
   constructor(metrics: Metrics) {
     metrics.gauge(
       'requests_in_flight',
-      'Requests of clients under way, streamed answers until their last byte included; probes and scrapes are none',
+      'Requests of clients under way, streamed answers until their last byte included; probes, scrapes and the dashboard’s event streams are none',
       [],
       (gauge) => gauge.set(this.working),
     );
@@ -28,7 +31,7 @@ export class OpenRequests {
   follow(server: Server): void {
     // Before the server's own listener, which may answer at once.
     server.prependListener('request', ({ url }: IncomingMessage, response: ServerResponse) => {
-      const isWork = !isOperation(url ?? '');
+      const isWork = !isOperation(url ?? '') && !WAITING.test(url ?? '');
       this.open.add(response);
       if (isWork) this.working++;
       if (this.isLeaving) response.shouldKeepAlive = false;

@@ -117,6 +117,8 @@ it('tells everything at once, and what changed then, to two with one look', asyn
     'x-content-type-options': 'nosniff',
   });
   expect(await first.event('overview')).toMatchObject({ ledger: overviewAnswer(), broker: { ok: true } });
+  // A page that is open is no load that would call for another gateway.
+  expect(await gateway.metric('requests_in_flight')).toBe(0);
   const before = looks();
   const second = await Reader.open(gateway);
   expect(await second.event('overview')).toEqual(first.events('overview').at(-1));
