@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import type { DeadLetterOutcome } from '@hindcast/contracts';
 import { Badge, type Tone } from '../../parts/badge';
 import { Button } from '../../parts/button';
@@ -19,6 +20,11 @@ export interface LetterOutcomeProps {
 
 /** What became of the last replay or discard, in words; the live region says it, too. */
 export function LetterOutcome({ order: { last, outcome, failure, forget }, onForce }: LetterOutcomeProps) {
+  const box = useRef<HTMLDivElement>(null);
+  // The button that was pressed may be gone with its letter.
+  useEffect(() => {
+    if (outcome !== null) box.current?.focus();
+  }, [outcome]);
   if (last === null) return null;
   const { kind, letter } = last;
   if (failure !== null)
@@ -31,8 +37,8 @@ export function LetterOutcome({ order: { last, outcome, failure, forget }, onFor
   if (outcome === null) return null;
   const { tone, word } = OUTCOMES[outcome.outcome];
   return (
-    <div className="letter-outcome" data-tone={tone}>
-      <p>
+    <div ref={box} tabIndex={-1} className="letter-outcome" data-tone={tone}>
+      <p className="letter-error">
         Letter {letter.sequence}: <Badge tone={tone}>{word}</Badge> {outcome.message}
       </p>
       <div className="letter-actions">
