@@ -78,6 +78,18 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
+  it('says how many turns are new, and moves no row before it is told to', async () => {
+    await open('full', '/ui/turns');
+    const first = page.locator('tbody tr').first().getByRole('link');
+    const shown = await first.getAttribute('href');
+    const fresh = page.getByRole('button', { name: /^Show \d+ new turns?$/ });
+    await fresh.waitFor();
+    expect(await first.getAttribute('href')).toBe(shown);
+    await fresh.click();
+    await page.locator(`tbody tr:first-child a:not([href="${shown}"])`).waitFor();
+    await fresh.waitFor();
+  });
+
   it('finds its gateway again, and asks for what it missed', async () => {
     await open('full', '/ui/turns');
     await page.getByText('Live', { exact: true }).waitFor();

@@ -59,7 +59,7 @@ export function useAnswer<T>(path: string | null, options: AnswerOptions = {}): 
     return () => abort.abort();
   }, [path, asked, keep]);
 
-  useOnEvent(on, useAtMostOnceASecond(again));
+  useAgainOn(on, again);
   useEffect(() => {
     if (everyMs <= 0) return;
     const timer = setInterval(() => document.visibilityState === 'visible' && again(), everyMs);
@@ -74,6 +74,11 @@ export function useAnswer<T>(path: string | null, options: AnswerOptions = {}): 
     isAsking: path !== null && !(isOfPath && held.asked === asked),
     again,
   };
+}
+
+/** Asks again, at most once a second, when one of these events comes; for a page that learns from its data which they are. */
+export function useAgainOn(names: readonly EventName[], again: () => void): void {
+  useOnEvent(names, useAtMostOnceASecond(again));
 }
 
 function useAtMostOnceASecond(call: () => void): () => void {

@@ -51,7 +51,13 @@ function read(path: string, query: URLSearchParams, scenario: Scenario): Fixture
 
 /** The name `long` stands for a turn of 8,000 tokens. */
 function turn(id: string): FixtureAnswer | null {
-  if (id === 'long') return ok(turnFixture(turnRows[0]!, 8_000));
+  if (id === 'long')
+    return ok(
+      turnFixture(
+        turnRows.find(({ state }) => state === 'trained')!,
+        8_000,
+      ),
+    );
   const row = turnRows.find(({ turnId, responseId }) => turnId === id || responseId === id);
   return row === undefined ? null : ok(turnFixture(row));
 }

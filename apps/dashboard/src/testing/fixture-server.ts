@@ -4,6 +4,7 @@ import { streamChat } from './chat-fixture';
 import { answerOf } from './fixture-answers';
 import { emptyOverviewFixture, overviewFixture } from './overview-fixture';
 import { serveFile } from './fixture-files';
+import { addTurn } from './turns-fixture';
 
 /**
  * `full`: a loop that runs. `empty`: nothing has come in yet. `failing`: every read fails. `slow`: every answer takes two seconds.
@@ -84,6 +85,7 @@ function stream(response: ServerResponse, scenario: Scenario): void {
   if (scenario !== 'full') return;
   const timer = setInterval(() => {
     turns += 1;
+    addTurn();
     send('overview', overviewFixture(turns));
     send('turns', { revision: String(turns) });
   }, 3_000);

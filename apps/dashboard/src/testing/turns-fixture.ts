@@ -19,7 +19,21 @@ const REASONS = ['expired', 'superseded', 'off-policy:temperature', 'truncated']
 
 const random = randomOf(7);
 /** Newest first; every state and case is there. */
-export const turnRows: readonly TurnRow[] = Array.from({ length: 137 }, (_, i): TurnRow => rowOf(i));
+export const turnRows: TurnRow[] = Array.from({ length: 137 }, (_, i): TurnRow => rowOf(i));
+
+/** A turn comes in. */
+export function addTurn(): void {
+  turnRows.unshift({ ...rowOf(0), ...OPEN, turnId: uuidOf(random), createdAt: Date.now(), updatedAt: Date.now() });
+}
+const OPEN = {
+  state: 'open',
+  case: null,
+  reason: null,
+  evalScore: null,
+  reward: null,
+  hasHint: false,
+  trainedIn: null,
+} as const;
 
 function rowOf(i: number): TurnRow {
   const state =

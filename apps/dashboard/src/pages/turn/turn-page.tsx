@@ -1,5 +1,6 @@
+import type { TurnRow } from '@hindcast/contracts';
 import type { TurnAnswer } from '../../api/types';
-import { useAnswer } from '../../api/use-answer';
+import { useAgainOn, useAnswer } from '../../api/use-answer';
 import { Answered } from '../../parts/answered';
 import { Empty } from '../../parts/empty';
 import { Page } from '../../parts/page';
@@ -13,9 +14,17 @@ import { TurnHead } from './turn-head';
 import { Votes } from './votes';
 import './turn.css';
 
+const CHANGES = ['turns', 'steps'] as const;
+const NEVER = [] as const;
+
+/** Nothing will become of it any more: its tokens, many as they may be, need not be asked for again. */
+const isOver = ({ state, case: gate }: TurnRow): boolean =>
+  state === 'trained' || state === 'closed' || (state === 'decided' && gate === 'drop');
+
 export function TurnPage({ params }: PageProps) {
   const id = params['id'] ?? '';
-  const answer = useAnswer<TurnAnswer>(`/admin/v1/turns/${encodeURIComponent(id)}`, { on: ['turns', 'steps'] });
+  const answer = useAnswer<TurnAnswer>(`/admin/v1/turns/${encodeURIComponent(id)}`);
+  useAgainOn(answer.data !== null && isOver(answer.data.detail.turn) ? NEVER : CHANGES, answer.again);
   if (answer.failure?.status === 404)
     return (
       <Page title="Turn">
