@@ -265,7 +265,7 @@ describe('dead letters', () => {
     expect((await overview()).deadLetters).toBe(2);
     expect((await overview('acme')).deadLetters).toBe(1);
 
-    const [{ sequence, at }] = (await list({ tenant: 'acme' })) as [{ sequence: number; at: number }];
+    const { sequence, at } = (await list({ tenant: 'acme' }))[0]!;
     const name = { sequence, at, tenant: 'acme' };
     for (const wrong of [
       { ...name, tenant: 'globex' },
@@ -286,7 +286,7 @@ describe('dead letters', () => {
     await until(async () => (await detail(turnId))?.turn.case === 'rl');
     expect((await ask('replayDeadLetter', { ...name, force: false })).outcome).toBe('gone');
 
-    const [letter] = (await list({ tenant: 'globex' })) as [{ sequence: number; at: number }];
+    const letter = (await list({ tenant: 'globex' }))[0]!;
     const other = { sequence: letter.sequence, at: letter.at, tenant: null };
     expect(await ask('replayDeadLetter', { ...other, force: false })).toMatchObject({
       outcome: 'refused',
@@ -301,7 +301,7 @@ describe('dead letters', () => {
     const responseId = `r-${randomUUID()}`;
     const turnId = await storeCapture(service, responseId);
     await bury(turnId, unhintedTurn({ responseId }));
-    const [{ sequence }] = (await list()) as [{ sequence: number }];
+    const { sequence } = (await list())[0]!;
     const env = { NATS_URL: nats.url, DATABASE_URL: url };
     expect(await run(['deadletters', 'replay', String(sequence), '--yes'], env)).toMatchObject({ code: 0 });
     expect(await list()).toEqual([]);

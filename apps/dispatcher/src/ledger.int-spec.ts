@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DependencyUnavailable, type LedgerStatus } from '@hindcast/contracts';
 import { Log } from '@hindcast/platform';
 import { Client } from 'pg';
+import type { BusLag } from './bus-lag';
 import { readConfig } from './config';
 import { applied, type Turn, type TurnEvent } from './core/turn';
 import { Database } from './database';
 import { Ledger } from './ledger';
+import { LedgerOverviewReader } from './ledger-overview';
 import { LedgerWriter, type TurnChange } from './ledger-writer';
 import { databaseOf, query, startPostgres, withDatabase, type TestPostgres } from './testing/postgres';
 import { until } from './testing/service';
@@ -38,6 +40,10 @@ async function openLedger(env: Record<string, string> = {}): Promise<Ledger> {
   await database.open();
   return new Ledger(database, new LedgerWriter(database));
 }
+
+/** Of the ledger that was opened first; what waits on the bus is not asked for. */
+const status = (tenant: string | null): Promise<LedgerStatus> =>
+  new LedgerOverviewReader(databases[0]!, null as unknown as BusLag).status(tenant);
 
 const identity = { responseId: 'r', sessionId: 'ab'.repeat(8), policyVersion: 0 };
 const captured = {
@@ -112,12 +118,12 @@ test('sixty turns, every message twice, all at once, by two dispatchers: the boo
   const expected = turns.map(({ id, events }) =>
     events.reduce<Turn | null>((turn, event) => applied(turn, id, 'acme', event) ?? turn, null)!,
   );
-  const status = await ledgers[0]!.status(null);
-  expectBalanced(status);
+  const books = await status(null);
+  expectBalanced(books);
   for (const ending of ['open', 'expired', 'paired', 'failed'] as const) {
-    expect([ending, status.turns[ending]]).toEqual([ending, expected.filter((turn) => turn.ending === ending).length]);
+    expect([ending, books.turns[ending]]).toEqual([ending, expected.filter((turn) => turn.ending === ending).length]);
   }
-  expect(status.cases.rl).toBe(30);
+  expect(books.cases.rl).toBe(30);
   for (const table of ['decisions', 'votes', 'samples', 'outbox'])
     expect([table, await count(table)]).toEqual([table, 30]);
 });
@@ -227,7 +233,7 @@ test('a version that lists turns the ledger does not know names them, and counts
   };
   expect(await ledger.recordStep({ version: 1, turnIds, rows })).toEqual([unknown]);
   expect(await ledger.recordStep({ version: 1, turnIds, rows })).toEqual([unknown]);
-  expect(await ledger.status('acme')).toMatchObject({
+  expect(await status('acme')).toMatchObject({
     samplesTrained: 1,
     waitingSamples: 0,
     steps: 1,
