@@ -38,10 +38,12 @@ export class Conversations {
     const last = identities.at(-1)!;
     const memory = {
       wasAsked: (conversation: string) => this.memory.has(entryOf(sessionId, 'asked', conversation)),
+      wasShown: (key: string) => this.memory.has(entryOf(sessionId, 'shown', key)),
       wasGiven: (context: string, hash: string) => this.memory.has(entryOf(sessionId, context, hash)),
     };
     const found = continuationsOf(request, identities, sessionId !== null, memory, sha256);
     if (sessionId !== null) this.remember(entryOf(sessionId, 'asked', last.conversation));
+    for (const { key, edited } of found) if (edited) this.remember(entryOf(sessionId, 'shown', key));
     if (found.length === 0) return;
     const continuations = found.map((continuation) => ({
       ...continuation,

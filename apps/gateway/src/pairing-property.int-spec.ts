@@ -179,6 +179,10 @@ describe('pairing, whatever clients do', () => {
       why: 'an answer given twice and compacted since is followed by what follows either',
       taken: steps([1, 'say', 1], [1, 'retry', 0], [1, 'compact', 0]),
     },
+    {
+      why: 'a branch of a compacted history is not the next one compacted',
+      taken: steps([1, 'say', 0], [1, 'say', 1], [1, 'compact', 1], [1, 'branch', 0], [0, 'say', 0]),
+    },
   ])('D2 $why', async ({ taken }) => {
     // The order in which NATS answers differs from time to time.
     for (let time = 0; time < 10; time++) await play(taken);

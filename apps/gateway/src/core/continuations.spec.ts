@@ -15,7 +15,11 @@ function editedAnswers(texts: readonly string[], ...asked: readonly (readonly st
   const hashOf = (before: readonly string[]): string =>
     prefixIdentities('t', conversation(...before), sha256).at(-1)!.conversation;
   const known = new Set(asked.map(hashOf));
-  const memory = { wasAsked: (hash: string) => known.has(hash), wasGiven: () => false };
+  const memory = {
+    wasAsked: (hash: string) => known.has(hash),
+    wasShown: (hash: string) => known.has(hash),
+    wasGiven: () => false,
+  };
   return continuationsOf(request, prefixIdentities('t', request, sha256), true, memory, sha256)
     .filter(({ edited }) => edited !== null)
     .map(({ texts: { answer } }) => answer);
@@ -27,6 +31,7 @@ it.each([
   { why: 'all of a history that was never asked', asked: [], expected: ['a2', 'a1'] },
   { why: 'none before an answer whose conversation was asked as it is', asked: [['q1', 'a1', 'q2']], expected: [] },
   { why: 'what was added after an edited beginning', asked: [['q1']], expected: ['a2'] },
+  { why: 'none that a request before showed, as in a branch', asked: [ASKED.slice(0, 2)], expected: ['a2'] },
   { why: 'none of a request that comes again', asked: [ASKED], expected: [] },
 ])('edited answers are looked for: $why', ({ asked, expected }) => {
   expect(editedAnswers(ASKED, ...asked)).toEqual(expected);

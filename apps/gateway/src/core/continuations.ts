@@ -8,6 +8,8 @@ import { exchangeHash, type PrefixIdentity } from './request-identity';
 export interface Memory {
   /** A request with this conversation came in this session. */
   wasAsked(conversation: string): boolean;
+  /** A request of this session held what this key stands for, as the edited form of something. */
+  wasShown(key: string): boolean;
   /** An answer with this key, or an exchange with this hash, was given in this session and context. */
   wasGiven(context: string, hash: string): boolean;
 }
@@ -18,7 +20,7 @@ export interface Memory {
  * @param identities of every prefix of the request
  * @param hasSession without a session nothing but the key counts. With one, a conversation that was never asked in this form may be
  *   the edited form of one that was; one that was asked is as it was, and only its key can say whose answer follows it. The request
- *   that asked it looked for the edited turns before it: it is not done again, when another conversation may have come to match.
+ *   that asked it looked for the edited turns before it: it is not done again, when another conversation may have come to match. So a branch of an edited history is none edited anew.
  */
 export function continuationsOf(
   request: ChatRequest,
@@ -44,7 +46,10 @@ export function continuationsOf(
       context,
       isKnown: isExchangeKnown || isGiven,
       isGiven,
-      edited: exchange === null || isAsked ? null : { exchange, length, asked, isKnown: isExchangeKnown },
+      edited:
+        exchange === null || isAsked || memory.wasShown(key)
+          ? null
+          : { exchange, length, asked, isKnown: isExchangeKnown },
     };
   });
 }
