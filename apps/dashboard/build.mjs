@@ -1,7 +1,7 @@
 // `node apps/dashboard/build.mjs`: builds the page into dist/ when its sources changed since the last time, and writes every file
 // compressed beside it. Quiet but for one line. Node built-ins and Vite only.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -82,14 +82,13 @@ function firstLoad() {
 
 function swap() {
   const old = join(here, 'out-tsc', `old-${process.pid}`);
-  mkdirSync(dirname(old), { recursive: true });
-  if (existsSync(dist)) renameSync(dist, old);
   try {
+    if (existsSync(dist)) renameSync(dist, old);
     renameSync(fresh, dist);
   } catch (error) {
     // Another build was faster; what it left is as new.
     if (!existsSync(join(dist, 'index.html'))) throw error;
-    rmSync(fresh, { recursive: true });
+    rmSync(fresh, { recursive: true, force: true });
   }
   rmSync(old, { recursive: true, force: true });
 }

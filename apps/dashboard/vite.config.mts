@@ -10,5 +10,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     emptyOutDir: true,
+    // A slow machine is no fault of the build's.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
 });
