@@ -71,7 +71,7 @@ export const TALL: LoopLayout = {
     'judge-teacher': line('M152 196 V270', 162, 230, 'start', 18),
     'teacher-gate': line('M152 330 V404', 162, 364, 'start', 18),
     'judge-gate': {
-      ...line('M220 169 H232 Q242 169 242 179 V427 Q242 437 232 437 H226', 250, 290, 'start', 18),
+      ...line('M220 169 H242 Q252 169 252 179 V427 Q252 437 242 437 H226', 260, 290, 'start', 18),
       isStacked: true,
     },
     'gate-trainer': line('M152 464 V538', 162, 498, 'start', 18),
