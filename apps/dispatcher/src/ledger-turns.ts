@@ -20,8 +20,10 @@ const FEW = 20_000;
 const LOOKED_THROUGH = 4_000;
 /** Of each state, case and reason where the filter names such. */
 const LOOKED_THROUGH_OF_GROUP = 1_000;
+/** So many windows further on the rest of the page is worth looking for there, before the index of words is asked. */
+const NEAR_WINDOWS = 3;
 /** Turns with a word that are sorted at once. */
-const SORTED = 20_000;
+const SORTED = 10_000;
 /** Times that texts are looked through on behalf of one question; a page may then be shorter than asked for. */
 const ROUNDS = 6;
 
@@ -86,11 +88,15 @@ export class LedgerTurns {
     const rows: TurnRow[] = [];
     const window = source === 'group' ? LOOKED_THROUGH_OF_GROUP : LOOKED_THROUGH;
     let from = before;
+    let isLookedUp = false;
     for (let round = 0; round < ROUNDS; round++) {
       const { rows: found, walked, last } = await this.lookThrough(filter, source, text, from, window, limit + 1);
       rows.push(...found);
       if (rows.length > limit || walked < window) return pageOf(rows, limit);
-      if (round === 0) {
+      // As many windows again as the turns found so far make likely.
+      const windows = rows.length === 0 ? Infinity : ((round + 1) * (limit + 1 - rows.length)) / rows.length;
+      if (!isLookedUp && windows > NEAR_WINDOWS) {
+        isLookedUp = true;
         const known = await this.lookUp(filter, text, before, limit + 1);
         if (known !== null) return pageOf(known, limit);
       }
