@@ -14,7 +14,7 @@ export interface LetterFiltersProps {
 
 const NAMES = ['code', 'subject', 'tenant'] as const;
 const LABELS = { code: 'Code', subject: 'Subject', tenant: 'Tenant' } as const;
-const EXAMPLES = { code: 'handler-failed', subject: 'rl.v1.turn.scored', tenant: 'default' } as const;
+const EXAMPLES = { code: 'handler-failed', subject: 'as a letter shows it', tenant: 'default' } as const;
 
 export function LetterFilters({ filters, letters, onChange }: LetterFiltersProps) {
   const id = useId();
