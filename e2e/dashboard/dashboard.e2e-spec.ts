@@ -2,6 +2,7 @@ import { decodeNumbers } from '@hindcast/contracts';
 import type { Browser } from 'playwright-core';
 import { status } from '../../apps/simulator/src/ledger';
 import { runDemo } from '../../apps/simulator/src/run-demo';
+import { scaleLimit, strengthOf } from '../../apps/dashboard/src/core/token-signals';
 import type { Stack } from '../../apps/simulator/src/stack/stack';
 import { endTemporaryStack, startTemporaryStack, turnStory } from '../stack';
 import { admin, newestTurn, turnDetail } from './admin';
@@ -23,6 +24,7 @@ interface ShownToken {
   readonly index: number;
   readonly advantage: number;
   readonly colour: string;
+  readonly sign: string;
 }
 
 // A real browser in front of the whole running system.
@@ -100,14 +102,20 @@ interface ShownToken {
       index: Number(element.getAttribute('data-token-index')),
       advantage: Number(element.getAttribute('data-advantage')),
       colour: getComputedStyle(element).backgroundColor,
+      sign: element.getAttribute('data-sign'),
     }))`);
     expect(tokens.map(({ index }) => index)).toEqual([...advantages.keys()]);
     expect(tokens.map(({ advantage }) => advantage)).toEqual([...advantages]);
-    // One advantage has one colour, and one colour only.
-    const colours = new Map(tokens.map(({ advantage, colour }) => [advantage, colour]));
-    for (const { advantage, colour } of tokens) expect(colours.get(advantage)).toBe(colour);
-    const [raised, lowered] = [Math.max(...advantages), Math.min(...advantages)];
-    expect(colours.get(Math.fround(raised))).not.toBe(colours.get(Math.fround(lowered)));
+    const limit = scaleLimit(advantages);
+    const alphas = tokens.map(({ colour }) =>
+      Number(/\/ ([\d.e-]+)\)$/.exec(colour)?.[1] ?? (colour.includes('rgba') ? 0 : 1)),
+    );
+    for (const [t, advantage] of advantages.entries()) expect(alphas[t]).toBeCloseTo(strengthOf(advantage, limit), 2);
+    // Without its strength, a colour says which way.
+    const hues = (isSuch: (advantage: number) => boolean): Set<string> =>
+      new Set(tokens.filter(({ advantage }) => isSuch(advantage)).map(({ sign }) => sign));
+    expect(hues((advantage) => advantage > 0)).toEqual(new Set(['raised']));
+    expect(hues((advantage) => advantage < 0)).toEqual(new Set(['lowered']));
   });
 
   it('feedback that a person gives there decides the turn', async () => {
@@ -132,7 +140,10 @@ interface ShownToken {
       .getByRole('row', { name: new RegExp(dead.slice(0, 8)) })
       .getByText('Inspect')
       .click();
-    await shown.page.getByRole('button', { name: 'Replay' }).click();
+    await shown.page
+      .getByRole('region', { name: /^Letter/ })
+      .getByRole('button', { name: /^Replay/ })
+      .click();
     await until(async () => (await turnStory(stack, dead))['rewardSource'] === 'votes');
     expect(String((await turnStory(stack, dead))['reason'])).not.toContain('dead-letter');
     await until(async () => (await admin<{ letters: [] }>(stack.gatewayUrl, '/dead-letters')).letters.length === 0);
@@ -143,7 +154,16 @@ interface ShownToken {
     expect(before).toBeGreaterThan(0);
     const shown = await open();
     await shown.goto('/ui/policies');
-    await shown.page.getByRole('button', { name: 'Roll back to version 0' }).click();
+    await shown.page.getByLabel('Left').selectOption({ label: 'base model' });
+    await shown.page.getByLabel('Prompt').fill('What is a star?');
+    await shown.page.getByRole('button', { name: 'Ask both' }).click();
+    for (const side of ['Left', 'Right']) {
+      const answer = shown.page.getByRole('region', { name: `${side} answer` });
+      await answer.getByText(/tokens? after/).waitFor();
+      expect(await answer.getByText(/answered by/).count()).toBe(0);
+    }
+
+    await shown.page.getByRole('button', { name: 'Roll back to the base model' }).click();
     await shown.page.getByRole('dialog').getByRole('button', { name: 'Roll back', exact: true }).click();
     await until(async () => {
       const { policy } = await admin<{ policy: { version: number } }>(stack.gatewayUrl, '/overview');
