@@ -154,7 +154,6 @@ interface ShownToken {
     expect(before).toBeGreaterThan(0);
     const shown = await open();
     await shown.goto('/ui/policies');
-    await shown.page.getByLabel('Left').selectOption({ label: 'base model' });
     await shown.page.getByLabel('Prompt').fill('What is a star?');
     await shown.page.getByRole('button', { name: 'Ask both' }).click();
     for (const side of ['Left', 'Right']) {
