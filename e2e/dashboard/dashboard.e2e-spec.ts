@@ -141,7 +141,7 @@ interface ShownToken {
       .getByText('Inspect')
       .click();
     await shown.page
-      .getByRole('region', { name: /^Letter/ })
+      .getByRole('region', { name: /^Letter \d+$/ })
       .getByRole('button', { name: /^Replay/ })
       .click();
     await until(async () => (await turnStory(stack, dead))['rewardSource'] === 'votes');
@@ -158,7 +158,7 @@ interface ShownToken {
     await shown.page.getByRole('button', { name: 'Ask both' }).click();
     for (const side of ['Left', 'Right']) {
       const answer = shown.page.getByRole('region', { name: `${side} answer` });
-      await answer.getByText(/tokens? after/).waitFor();
+      await answer.getByText(/tokens? · after/).waitFor();
       expect(await answer.getByText(/answered by/).count()).toBe(0);
     }
 
