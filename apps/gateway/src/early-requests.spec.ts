@@ -14,14 +14,16 @@ const request = (id: string, sessionId: string | null = null, answer = '') => ({
 describe('requests that came early', () => {
   let now: number;
   let tried: string[];
+  let seen: ReturnType<typeof request>[];
   let meets: (id: string) => Promise<Outcome>;
   let early: EarlyRequests;
   beforeEach(() => {
-    [now, tried, meets] = [1_000_000, [], () => Promise.resolve('early')];
+    [now, tried, seen, meets] = [1_000_000, [], [], () => Promise.resolve('early')];
     early = new EarlyRequests(
-      ({ id }, at) => {
-        tried.push(`${id} of ${at}`);
-        return meets(id);
+      (operation, at) => {
+        seen.push(operation as ReturnType<typeof request>);
+        tried.push(`${operation.id} of ${at}`);
+        return meets(operation.id);
       },
       HOUR_MS,
       () => now,
@@ -39,6 +41,14 @@ describe('requests that came early', () => {
     await early.retry();
     expect(tried).toEqual(['a of 1000000', 'a of 1000000']);
     expect(early.size).toBe(0);
+  });
+
+  it('look for the key of an answer, and for no edited history', async () => {
+    const edited = { exchange: 'e', length: 1, asked: 'a', isKnown: false };
+    const { continuations, ...rest } = request('a');
+    early.add({ ...rest, continuations: continuations.map((continuation) => ({ ...continuation, edited })) }, now);
+    await early.leave(true);
+    expect(seen.map((operation) => operation.continuations[0])).toEqual(continuations);
   });
 
   it('are kept for as long as the answer would stay open, whatever fails', async () => {

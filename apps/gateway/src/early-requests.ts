@@ -36,9 +36,15 @@ export class EarlyRequests {
     return this.waiting.size;
   }
 
-  /** @param at when the request came, milliseconds since the epoch: it continues no answer that is younger */
-  add(operation: Continuing, at: number): void {
-    if (this.waiting.has(operation.id)) return;
+  /**
+   * It waits for the key of an answer alone: what its session asked since may by now look like the history that it edited.
+   *
+   * @param at when the request came, milliseconds since the epoch: it continues no answer that is younger
+   */
+  add(early: Continuing, at: number): void {
+    if (this.waiting.has(early.id)) return;
+    const continuations = early.continuations.map((continuation) => ({ ...continuation, edited: null }));
+    const operation = { ...early, continuations };
     const bytes = Buffer.byteLength(JSON.stringify(operation));
     this.waiting.set(operation.id, { operation, at, bytes });
     this.bytes += bytes;

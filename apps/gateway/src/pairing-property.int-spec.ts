@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { answerOf, FakeEngine } from './testing/fake-engine';
 import { BusReader, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
+import { TurnOperations } from './turn-operations';
 
 interface Said {
   readonly role: 'user' | 'assistant';
@@ -152,6 +153,8 @@ describe('pairing, whatever clients do', () => {
     const clients = KINDS.map((kind, index) => new Client(run, index, kind));
     for (const taken of steps) await clients[taken.client]!.take(taken);
     all.push(...clients);
+    // What waits for answers that it did not find is tried once more.
+    await gateway.service.app.get(TurnOperations).early.leave(true);
     // A pair that is made now comes after most of theirs; one that is later still is looked at in the end.
     const marker = new Client(`${run} marker`, 0, 'plain');
     for (const action of ['say', 'say'] as const) await marker.take({ client: 0, action, word: 0, answer: 0 });
@@ -182,6 +185,10 @@ describe('pairing, whatever clients do', () => {
     {
       why: 'a branch of a compacted history is not the next one compacted',
       taken: steps([1, 'say', 0], [1, 'say', 1], [1, 'compact', 1], [1, 'branch', 0], [0, 'say', 0]),
+    },
+    {
+      why: 'a request that waits for an answer is not followed by an exchange that its session repeats meanwhile',
+      taken: steps([1, 'say', 0], [1, 'unseen', 2], [1, 'compact', 0], [1, 'say', 2]),
     },
   ])('D2 $why', async ({ taken }) => {
     // The order in which NATS answers differs from time to time.
