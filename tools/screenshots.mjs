@@ -65,10 +65,23 @@ async function takePictures(gatewayUrl) {
       await page.locator('main[aria-busy="false"]').waitFor();
       await page.screenshot({ path: join(target, `${name}-${colorScheme}.png`) });
       process.stderr.write(`docs/images/dashboard/${name}-${colorScheme}.png\n`);
+      if (name === 'turn') await takeTokens(page, `tokens-${colorScheme}.png`);
     }
     await page.close();
   }
   await browser.close();
+}
+
+/** The part of a turn's page that has the tokens, with the numbers of the one that was raised or lowered most. */
+async function takeTokens(page, file) {
+  const strongest = await page.locator('[data-token-index]').evaluateAll((tokens) => {
+    const sizes = tokens.map((token) => Math.abs(Number(token.getAttribute('data-advantage'))));
+    return sizes.indexOf(Math.max(...sizes));
+  });
+  await page.locator(`[data-token-index="${strongest}"]`).hover();
+  const section = page.locator('section', { has: page.locator('[data-token-index]') });
+  await section.screenshot({ path: join(target, file) });
+  process.stderr.write(`docs/images/dashboard/${file}\n`);
 }
 
 /** The newest turn that both signals trained. */
