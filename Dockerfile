@@ -105,27 +105,26 @@ ENV PORT=8083
 EXPOSE 8083
 ENTRYPOINT ["node", "apps/dispatcher/dist/main.js"]
 
-# Trains on the CPU: for the seed model, which is in the image.
-FROM runtime AS trainer-cpu
-COPY --from=build /src/models/seed /models/seed
-COPY --from=prune-trainer-cpu /image /app
-ENV BACKEND=onnx MODEL_DIR=/models/seed POLICY_DIR=/policies
-ENV PORT=8084
+# What the trainers on Node's image have in common.
+FROM runtime AS runtime-trainer
+COPY models/seed /models/seed
+ENV PORT=8084 MODEL_DIR=/models/seed POLICY_DIR=/policies
 EXPOSE 8084
 ENTRYPOINT ["node", "apps/trainer/dist/main.js"]
 
+# Trains on the CPU: for the seed model, which is in the image.
+FROM runtime-trainer AS trainer-cpu
+COPY --from=prune-trainer-cpu /image /app
+ENV BACKEND=onnx
+
 # Trains on an NVIDIA GPU through onnxruntime. The driver comes from the node that runs it.
-FROM runtime AS trainer-onnx
-COPY --from=build /src/models/seed /models/seed
+FROM runtime-trainer AS trainer-onnx
 COPY --from=prune-trainer-onnx /image /app
 COPY --from=onnx-cuda /onnx-cuda/provider/ /app/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/
 COPY --from=onnx-cuda /onnx-cuda/lib/ /opt/cuda/lib/
 COPY --from=onnx-cuda /onnx-cuda/licenses/ /opt/cuda/licenses/
-ENV LD_LIBRARY_PATH=/opt/cuda/lib BACKEND=onnx-cuda MODEL_DIR=/models/seed POLICY_DIR=/policies CUDA_CACHE_PATH=/cuda-cache
+ENV BACKEND=onnx-cuda LD_LIBRARY_PATH=/opt/cuda/lib CUDA_CACHE_PATH=/cuda-cache
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
-ENV PORT=8084
-EXPOSE 8084
-ENTRYPOINT ["node", "apps/trainer/dist/main.js"]
 
 FROM runtime AS engine
 COPY --from=prune-engine /image /app
@@ -146,7 +145,7 @@ FROM ${NODE_IMAGE} AS node
 FROM ${CUDA_IMAGE} AS trainer
 RUN install -d -o 10001 -g 10001 /data /policies /cuda-cache && install -d /models
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
-COPY --from=build /src/models/seed /models/seed
+COPY models/seed /models/seed
 COPY --from=prune-trainer /image /app
 COPY --from=tensorflow /tensorflow /opt/tensorflow
 WORKDIR /app

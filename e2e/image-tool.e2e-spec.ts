@@ -18,11 +18,19 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'hindcast-image-tool-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** What a process wrote and ended with. */
+type Ran = ReturnType<typeof spawnSync> & { readonly stdout: string; readonly stderr: string };
+
+/** Runs a script with one of the tool's functions, which gets the arguments as JSON. A mistake ends it with 1 and its message. */
+function call(file: string, name: string, ...args: readonly unknown[]): Ran {
+  const script = `import { ${name} } from ${JSON.stringify(join(tool, file))};
+    try { ${name}(...JSON.parse(process.argv[1])); }
+    catch (error) { console.error(error.message); process.exit(1); }`;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(args)], { encoding: 'utf8' });
+}
+
 /** Runs the command with a `docker` of ours, or with none. */
-function build(
-  args: readonly string[],
-  docker?: string,
-): ReturnType<typeof spawnSync> & { stdout: string; stderr: string } {
+function build(args: readonly string[], docker?: string): Ran {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
   if (docker !== undefined) {
@@ -126,10 +134,7 @@ function prune(
   files: Readonly<Record<string, string>> = {},
   out = join(folder, 'out'),
 ): { out: string; status: number | null; stderr: string } {
-  const script = `import { prune } from ${JSON.stringify(join(tool, 'prune.mjs'))};
-    try { prune({ name: 'demo-judge', root: ${JSON.stringify(checkout(files))}, out: ${JSON.stringify(out)} }); }
-    catch (error) { console.error(error.message); process.exit(1); }`;
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  const { status, stderr } = call('prune.mjs', 'prune', { name: 'demo-judge', root: checkout(files), out });
   return { out, status, stderr };
 }
 
@@ -161,7 +166,7 @@ describe('npm run image -- prune', () => {
     });
   });
 
-  it.each([
+  it.each<{ what: string; files: Record<string, string>; says: string }>([
     {
       what: 'a load under a computed name that nobody explained',
       files: { 'apps/demo-judge/dist/used.js': 'require(process.argv[2])' },
@@ -205,7 +210,7 @@ describe('npm run image -- prune', () => {
       says: 'deeper is not for',
     },
   ])('stops at $what, and leaves nothing', ({ files, says }) => {
-    const { out, status, stderr } = prune(files as unknown as Record<string, string>);
+    const { out, status, stderr } = prune(files);
     expect([status, stderr]).toEqual([1, expect.stringContaining(says)]);
     expect(existsSync(out)).toBe(false);
   });
@@ -225,17 +230,20 @@ describe('npm run image -- prune', () => {
 
 describe('npm run image -- start', () => {
   /** What a service is told, by its name in `environment`. */
-  function environmentOf(app: string, more: readonly string[] = []): Record<string, string> {
+  function environmentOf(app: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
     const from = join(folder, 'from');
-    mkdirSync(join(from, 'dist'), { recursive: true });
+    mkdirSync(from, { recursive: true });
     writeFileSync(join(from, 'print.js'), 'console.log(JSON.stringify(process.env))');
-    const script = `import { start } from ${JSON.stringify(join(tool, 'start.mjs'))};
-      const [name, folder, data, policies, models] = process.argv.slice(1);
-      const env = Object.fromEntries(${JSON.stringify(more)}.map((pair) => pair.split('=')));
-      start({ name, folder, data, policies, ...(models && { models }), env, file: 'print.js', kind: 'none', stdio: 'inherit' });`;
-    const folders = [from, join(folder, 'data'), join(folder, 'policies'), join(folder, 'models')];
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script, app, ...folders], {
-      encoding: 'utf8',
+    const { stdout } = call('start.mjs', 'start', {
+      name: app,
+      folder: from,
+      data: join(folder, 'data'),
+      policies: join(folder, 'policies'),
+      models: join(folder, 'models'),
+      env: more,
+      file: 'print.js',
+      kind: 'none',
+      stdio: 'inherit',
     });
     return JSON.parse(stdout) as Record<string, string>;
   }
@@ -251,14 +259,12 @@ describe('npm run image -- start', () => {
   });
 
   it('what is given counts more', () => {
-    expect(environmentOf('trainer', ['BACKEND=wasm'])).toMatchObject({ BACKEND: 'wasm' });
+    expect(environmentOf('trainer', { BACKEND: 'wasm' })).toMatchObject({ BACKEND: 'wasm' });
   });
 });
 
 it('the CUDA provider is of the release of onnxruntime-node', () => {
-  const script = `import { pinnedWheels } from ${JSON.stringify(join(tool, 'onnx-cuda.mjs'))}; pinnedWheels(process.argv[1]);`;
-  const check = (place: string): ReturnType<typeof spawnSync> =>
-    spawnSync(process.execPath, ['--input-type=module', '-e', script, place], { encoding: 'utf8' });
+  const check = (place: string): Ran => call('onnx-cuda.mjs', 'pinnedWheels', place);
   expect(check(root)).toMatchObject({ status: 0 });
   writeFileSync(
     join(folder, 'package-lock.json'),
