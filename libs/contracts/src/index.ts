@@ -1,3 +1,4 @@
+export { EngineSummary, Overview, ServiceSummary, ShownTurn } from './admin';
 export { CaptureHeader, Sampling, decodeCapture, encodeCapture, type Capture } from './capture';
 export { DeadLetter } from './dead';
 export { ContractViolation, DependencyUnavailable, HindcastError, errorCodes, type ErrorCode } from './errors';

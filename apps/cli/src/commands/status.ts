@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Overview } from '@hindcast/contracts';
 import { painter, type Terminal } from '@hindcast/platform/terminal';
 import { Command } from 'commander';
-import { Overview } from '../core/answers';
 import { statusLines } from '../core/status-view';
 import { addGatewayOptions, gatewayOf, type GatewayFlags } from '../gateway-options';
 import type { Screen } from '../screen';

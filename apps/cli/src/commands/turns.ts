@@ -1,7 +1,6 @@
-import { GateCase, TurnState, TurnsPage } from '@hindcast/contracts';
+import { GateCase, ShownTurn, TurnsPage, TurnState } from '@hindcast/contracts';
 import { painter, textTable, type Terminal } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
-import { ShownTurn } from '../core/answers';
 import { turnRow, TURN_HEADING } from '../core/turn-row';
 import { storyOf } from '../core/turn-story';
 import { tokenTable } from '../core/turn-tokens';

@@ -1,6 +1,6 @@
+import type { Overview, ServiceSummary } from '@hindcast/contracts';
 import type { Painter } from '@hindcast/platform/terminal';
 import { shortened, textTable } from '@hindcast/platform/terminal';
-import type { Overview, ServiceSummary } from './answers';
 import { ago } from './times';
 
 /** Reasons that are shown; the rest is summed. */

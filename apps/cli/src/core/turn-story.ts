@@ -1,6 +1,5 @@
-import type { TextMessage } from '@hindcast/contracts';
+import type { ShownTurn, TextMessage } from '@hindcast/contracts';
 import { textTable, type Painter } from '@hindcast/platform/terminal';
-import type { ShownTurn } from './answers';
 import { ago } from './times';
 import { safeText } from './safe-text';
 import { signed } from './turn-row';

@@ -1,5 +1,4 @@
-import { decodeIds, decodeLogProbs, decodeNumbers } from '@hindcast/contracts';
-import type { ShownTurn } from './answers';
+import { decodeIds, decodeLogProbs, decodeNumbers, type ShownTurn } from '@hindcast/contracts';
 
 /** What is known of one sampled token; log-probs in nats, `null` where there is none. */
 export interface ShownToken {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HindcastError } from '@hindcast/contracts';
-import { Overview } from '../core/answers';
+import { HindcastError, Overview } from '@hindcast/contracts';
 import { GatewayRefusal, type Gateway } from '../gateway';
 import { fault, warning, type Finding } from './core/finding';
 import { missingServices, serviceFindings } from './core/service-findings';

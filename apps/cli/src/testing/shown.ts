@@ -1,5 +1,11 @@
-import { encodeIds, encodeLogProbs, encodeNumbers, type TurnRow } from '@hindcast/contracts';
-import type { Overview, ShownTurn } from '../core/answers';
+import {
+  encodeIds,
+  encodeLogProbs,
+  encodeNumbers,
+  type Overview,
+  type ShownTurn,
+  type TurnRow,
+} from '@hindcast/contracts';
 
 export const TURN_ID = '0c0f7a1e-1111-4222-8333-444455556666';
 

@@ -2,10 +2,10 @@
 // Pages: `useStreamed('overview')` for its newest data, `useAnswer(path, { on: ['turns'] })` to ask again when something changed,
 // `useConnection()` for whether it lives.
 import { useEffect, useSyncExternalStore } from 'react';
+import type { Overview } from '@hindcast/contracts';
 import { backOff } from '../core/back-off';
 import { readEvents } from '../core/server-sent-events';
 import { keyHeaders } from './ask';
-import type { Overview } from './types';
 
 export interface EventData {
   readonly overview: Overview;

@@ -1,4 +1,4 @@
-import type { Overview } from '../api/types';
+import type { Overview } from '@hindcast/contracts';
 
 export interface HealthRow {
   readonly key: string;

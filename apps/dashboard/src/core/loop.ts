@@ -1,5 +1,4 @@
-import type { LedgerOverview } from '@hindcast/contracts';
-import type { Overview } from '../api/types';
+import type { LedgerOverview, Overview } from '@hindcast/contracts';
 
 export type LoopNode = 'gateway' | 'judge' | 'teacher' | 'gate' | 'trainer' | 'engines';
 

@@ -1,5 +1,4 @@
-import type { TurnDetail } from '@hindcast/contracts';
-import type { TurnAnswer } from '../api/types';
+import type { ShownTurn, TurnDetail } from '@hindcast/contracts';
 import { decodeArray } from './encoded-array';
 
 /** The numbers of each sampled token, `[R]` each; log-probs in nats. */
@@ -20,7 +19,7 @@ export interface TokenSignals {
 }
 
 /** `null` where no recording is kept. @throws RangeError for arrays that are not of the same tokens */
-export function tokenSignals({ detail, texts, expected }: TurnAnswer): TokenSignals | null {
+export function tokenSignals({ detail, texts, expected }: ShownTurn): TokenSignals | null {
   const { tokens, trained } = detail;
   if (tokens === null) return null;
   const { length } = tokens.ids;

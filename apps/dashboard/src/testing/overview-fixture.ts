@@ -1,5 +1,4 @@
-import { LedgerOverview } from '@hindcast/contracts';
-import type { Overview, ServiceSummary } from '../api/types';
+import { LedgerOverview, type Overview, type ServiceSummary } from '@hindcast/contracts';
 import { NOW } from './now';
 
 const service = (app: string, checks: ServiceSummary['checks'], i = 0): ServiceSummary => ({
@@ -141,6 +140,6 @@ export function emptyOverviewFixture(): Overview {
       policySince: null,
       turnsRevision: '0',
     }),
-    policy: { version: 0, adapter: null, since: null, canary: null },
+    policy: { version: 0, adapter: null, since: 0, canary: null },
   };
 }

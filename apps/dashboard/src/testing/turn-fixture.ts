@@ -1,5 +1,11 @@
-import { TurnDetail, encodeIds, encodeLogProbs, encodeNumbers, type TurnRow } from '@hindcast/contracts';
-import type { TurnAnswer } from '../api/types';
+import {
+  encodeIds,
+  encodeLogProbs,
+  encodeNumbers,
+  type ShownTurn,
+  TurnDetail,
+  type TurnRow,
+} from '@hindcast/contracts';
 import { NOW } from './now';
 import { pick, randomOf } from './random';
 
@@ -23,7 +29,7 @@ const WORDS = [
 ];
 
 /** A turn of that many sampled tokens, with all that the ledger can know of it for its state. */
-export function turnFixture(row: TurnRow, length = 96): TurnAnswer {
+export function turnFixture(row: TurnRow, length = 96): ShownTurn {
   const random = randomOf(row.turnId.charCodeAt(0) * 977 + length);
   const texts = Array.from({ length }, () => pick(random, WORDS));
   const rollout = Float32Array.from({ length }, () => -2.5 * random() ** 3);

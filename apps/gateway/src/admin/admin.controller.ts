@@ -1,9 +1,8 @@
 import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
-import type { ServiceReport } from '@hindcast/contracts';
+import type { Overview, ServiceReport } from '@hindcast/contracts';
 import { release } from '@hindcast/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../core/api-keys';
-import type { Overview } from '../core/admin/overview';
 import { KeyRing } from '../key-ring';
 import { Admin, AdminGuard } from './admin.guard';
 import { LiveFeed } from './live-feed';

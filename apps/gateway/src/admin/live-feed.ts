@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import type { Overview } from '@hindcast/contracts';
 import { Log } from '@hindcast/platform';
 import type { FastifyInstance } from 'fastify';
 import { feedStep, type FeedState } from '../core/admin/feed';
-import type { Overview } from '../core/admin/overview';
 import { FeedListener } from './feed-listener';
 import { OverviewBook } from './overview-book';
 

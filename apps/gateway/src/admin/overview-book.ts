@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { HindcastError, type LedgerOverview, type TrainerSettings } from '@hindcast/contracts';
+import {
+  HindcastError,
+  type EngineSummary,
+  type LedgerOverview,
+  type Overview,
+  type TrainerSettings,
+} from '@hindcast/contracts';
 import { Bus, Nats } from '@hindcast/platform';
-import { overviewOf, type EngineSummary, type Overview } from '../core/admin/overview';
+import { overviewOf } from '../core/admin/overview';
 import { EngineModels } from '../engine-models';
 import { EnginePool } from '../engine-pool';
 import { KvAccess } from '../kv-access';

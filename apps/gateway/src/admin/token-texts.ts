@@ -41,7 +41,7 @@ export class TokenTexts {
    * One text for each id; `null` where an id has none of its own, or nobody could say in time. `null` for all when nothing is known of
    * any. Never rejects.
    */
-  async of(ids: Int32Array): Promise<readonly (string | null)[] | null> {
+  async of(ids: Int32Array): Promise<(string | null)[] | null> {
     const unknown = [...new Set(ids)].filter((id) => !this.known.has(id));
     if (unknown.length > 0) await this.learn(unknown);
     const all = [...ids];

@@ -1,7 +1,7 @@
 import { BadRequestException, Body, Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
-import { HindcastError, decodeIds, type TrainerSettings, type TurnDetail, type TurnsPage } from '@hindcast/contracts';
+import { HindcastError, decodeIds, type ShownTurn, type TrainerSettings, type TurnsPage } from '@hindcast/contracts';
 import { Bus, openAiError } from '@hindcast/platform';
-import { expectedAdvantages, type ExpectedAdvantages } from '../core/admin/expected';
+import { expectedAdvantages } from '../core/admin/expected';
 import { turnsQuery } from '../core/admin/parameters';
 import { checkFeedback } from '../core/feedback-request';
 import { FeedbackBook, type FeedbackReply } from '../feedback-book';
@@ -10,13 +10,6 @@ import { AdminGuard } from './admin.guard';
 import { TokenTexts } from './token-texts';
 import { TurnOwners } from './turn-owners';
 import { valid } from './valid';
-
-interface ShownTurn {
-  readonly detail: TurnDetail;
-  /** Text of each sampled token; `null`: it has none of its own, or nobody could say. */
-  readonly texts: readonly (string | null)[] | null;
-  readonly expected: ExpectedAdvantages | null;
-}
 
 /** The turns of all tenants. */
 @Controller('admin/v1/turns')

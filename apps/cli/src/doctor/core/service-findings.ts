@@ -1,4 +1,4 @@
-import type { Overview, ServiceSummary } from '../../core/answers';
+import type { Overview, ServiceSummary } from '@hindcast/contracts';
 import { fault, ok, warning, type Finding } from './finding';
 
 /** Without one of them turns are not trained. */

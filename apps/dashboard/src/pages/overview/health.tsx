@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/types';
+import type { Overview } from '@hindcast/contracts';
 import { healthRows, type HealthRow } from '../../core/health';
 import { Badge } from '../../parts/badge';
 import { Section } from '../../parts/page';

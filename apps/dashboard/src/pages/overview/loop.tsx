@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/types';
+import type { Overview } from '@hindcast/contracts';
 import { loopArrows, nodeHealth, type LoopArrow, type LoopNode } from '../../core/loop';
 import { short, whole } from '../../core/number';
 import { Section } from '../../parts/page';

@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/types';
+import type { Overview } from '@hindcast/contracts';
 import { counted, whole } from '../../core/number';
 import { Meter } from '../../parts/meter';
 import { Section } from '../../parts/page';

@@ -1,5 +1,5 @@
+import type { Overview } from '@hindcast/contracts';
 import { useStreamed } from '../../api/events';
-import type { Overview } from '../../api/types';
 import { useAnswer } from '../../api/use-answer';
 import { Answered } from '../../parts/answered';
 import { Page } from '../../parts/page';

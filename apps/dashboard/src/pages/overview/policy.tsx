@@ -1,4 +1,4 @@
-import type { Overview } from '../../api/types';
+import type { Overview } from '@hindcast/contracts';
 import { percent, whole } from '../../core/number';
 import { Section } from '../../parts/page';
 import { Stat, Stats } from '../../parts/stat';

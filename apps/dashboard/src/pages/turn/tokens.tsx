@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from 'react';
-import type { TurnAnswer } from '../../api/types';
+import type { ShownTurn } from '@hindcast/contracts';
 import { counted, decimal } from '../../core/number';
 import { tokenSignals } from '../../core/token-signals';
 import { Empty } from '../../parts/empty';
@@ -11,7 +11,7 @@ import { TokenText } from './token-text';
 import './tokens.css';
 
 /** The sampled tokens, each coloured by its advantage, with all its numbers on hover, on focus, and as a table. */
-export function Tokens({ answer }: { readonly answer: TurnAnswer }) {
+export function Tokens({ answer }: { readonly answer: ShownTurn }) {
   const signals = useMemo(() => tokenSignals(answer), [answer]);
   const [view, setView] = useState<'text' | 'table'>('text');
   const [shown, setShown] = useState<number | null>(null);
@@ -60,7 +60,7 @@ export function Tokens({ answer }: { readonly answer: TurnAnswer }) {
   );
 }
 
-function noteOf({ detail, expected }: TurnAnswer, source: 'trained' | 'expected' | null): string {
+function noteOf({ detail, expected }: ShownTurn, source: 'trained' | 'expected' | null): string {
   if (source === 'trained') return `Advantages as the step to version ${detail.trained?.version} took them.`;
   if (source === 'expected')
     return `Not trained yet: advantages as they would be with the weights of now (reward ${decimal(expected?.wRl ?? null, 2)}, teacher ${decimal(expected?.wOpd ?? null, 2)}).`;

@@ -1,5 +1,4 @@
-import type { TurnRow } from '@hindcast/contracts';
-import type { TurnAnswer } from '../../api/types';
+import type { ShownTurn, TurnRow } from '@hindcast/contracts';
 import { useAgainOn, useAnswer } from '../../api/use-answer';
 import { Answered } from '../../parts/answered';
 import { Empty } from '../../parts/empty';
@@ -23,7 +22,7 @@ const isOver = ({ state, case: gate }: TurnRow): boolean =>
 
 export function TurnPage({ params }: PageProps) {
   const id = params['id'] ?? '';
-  const answer = useAnswer<TurnAnswer>(`/admin/v1/turns/${encodeURIComponent(id)}`);
+  const answer = useAnswer<ShownTurn>(`/admin/v1/turns/${encodeURIComponent(id)}`);
   useAgainOn(answer.data !== null && isOver(answer.data.detail.turn) ? NEVER : CHANGES, answer.again);
   if (answer.failure?.status === 404)
     return (
@@ -42,7 +41,7 @@ export function TurnPage({ params }: PageProps) {
   );
 }
 
-function Turn({ answer, again }: { readonly answer: TurnAnswer; readonly again: () => void }) {
+function Turn({ answer, again }: { readonly answer: ShownTurn; readonly again: () => void }) {
   const { detail } = answer;
   return (
     <div className="turn">

@@ -1,24 +1,17 @@
 import {
   decodeLogProbs,
   encodeNumbers,
-  type EncodedArray,
+  type ShownTurn,
   type TrainerSettings,
   type TurnDetail,
 } from '@hindcast/contracts';
 import { combinedAdvantages } from '@hindcast/advantage';
 
-/** What the advantages of a turn would be in a step now, `[R]`, and the weights that make them so. */
-export interface ExpectedAdvantages {
-  readonly advantages: EncodedArray;
-  readonly wRl: number;
-  readonly wOpd: number;
-}
-
 /**
  * A = w_rl · r + w_opd · (log π_T − log π_rollout), for a turn that waits to be trained; `null` for every other one, and where the
  * trainer has not said its weights. The step itself may weigh differently, and takes π_old of its own where rollout and trainer differ.
  */
-export function expectedAdvantages(detail: TurnDetail, trainer: TrainerSettings | null): ExpectedAdvantages | null {
+export function expectedAdvantages(detail: TurnDetail, trainer: TrainerSettings | null): ShownTurn['expected'] {
   const { turn, decision, tokens, trained } = detail;
   if (!tokens || !decision || trained || turn.state !== 'decided' || decision.case === 'drop') return null;
   const wRl = trainer?.wRl ?? null;

@@ -1,7 +1,7 @@
-import type { CurrentPolicy } from '@hindcast/contracts';
+import type { CurrentPolicy, Overview } from '@hindcast/contracts';
 import { overviewAnswer } from '../../testing/fake-ledger';
 import { eventText, feedStep } from './feed';
-import { overviewOf, type Overview, type OverviewParts } from './overview';
+import { overviewOf, type OverviewParts } from './overview';
 
 const policy: CurrentPolicy = {
   version: 2,

@@ -1,4 +1,5 @@
-import { revisionsOf, type Overview, type Revisions } from './overview';
+import type { Overview } from '@hindcast/contracts';
+import { revisionsOf, type Revisions } from './overview';
 
 /** One server-sent event. A later one of the same name replaces it. */
 export interface FeedEvent {
