@@ -1,4 +1,5 @@
 import { personas, type Persona } from '@hindcast/seed-world';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { feedbackKinds, type Feedback } from './core/user';
 import type { Method } from './core/report';
@@ -14,14 +15,6 @@ export interface DemoFlags {
   readonly patience: number;
   /** Settings of the services beyond the demo preset. */
   readonly set: Readonly<Record<string, string>>;
-}
-
-export function wholeNumber(low: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < low) throw new InvalidArgumentError(`a whole number from ${low} on`);
-    return value;
-  };
 }
 
 /** `NAME=value`, as often as wanted. */

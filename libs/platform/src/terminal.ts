@@ -4,3 +4,4 @@ export { Declined, ask, exitOfCommand, processTerminal, type Terminal } from './
 export { Progress, withProgress } from './terminal/progress';
 export { shortened, textTable } from './terminal/text-table';
 export { commandName } from './terminal/command-name';
+export { wholeNumber } from './terminal/whole-number';

@@ -1,13 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import { HindcastError } from '@hindcast/contracts';
-import { painter, type Terminal } from '@hindcast/platform/terminal';
+import { painter, wholeNumber, type Terminal } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { readChatInput } from '../core/chat-events';
 import { safeText } from '../core/safe-text';
 import { Conversation, type ChatAnswer } from '../conversation';
 import type { Gateway } from '../gateway';
 import { addGatewayOptions, gatewayOf, type GatewayFlags } from '../gateway-options';
-import { wholeNumber } from '../options';
 import type { Screen } from '../screen';
 import { giveFeedback } from './feedback';
 

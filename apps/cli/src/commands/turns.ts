@@ -1,11 +1,10 @@
 import { GateCase, ShownTurn, TurnsPage, TurnState } from '@hindcast/contracts';
-import { painter, textTable, type Terminal } from '@hindcast/platform/terminal';
+import { painter, textTable, wholeNumber, type Terminal } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { turnRow, TURN_HEADING } from '../core/turn-row';
 import { storyOf } from '../core/turn-story';
 import { tokenTable } from '../core/turn-tokens';
 import { addGatewayOptions, gatewayOf, type GatewayFlags } from '../gateway-options';
-import { wholeNumber } from '../options';
 import type { Screen } from '../screen';
 
 /** Turns of one request. */

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Log } from '@hindcast/platform';
-import { processTerminal, textTable, withProgress, type Terminal } from '@hindcast/platform/terminal';
-import { Command, InvalidArgumentError } from 'commander';
+import { processTerminal, textTable, wholeNumber, withProgress, type Terminal } from '@hindcast/platform/terminal';
+import { Command } from 'commander';
 import { Client } from 'pg';
 import { readConfig } from '../config';
 import { Database } from '../database';
@@ -30,19 +30,13 @@ interface Measured {
 /** What each list is to answer within at the median, milliseconds. */
 const LIMIT_MS = 200;
 
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number from 1 on is needed.');
-  return value;
-}
-
 function options(): Options {
   return new Command('bench:ledger')
     .description(
       'Fills a PostgreSQL of its own with turns, votes, texts, samples and steps, and asks what the dashboard asks: medians and 95th percentiles.',
     )
-    .option('--turns <n>', 'turns in the ledger', count, 1_000_000)
-    .option('--rounds <n>', 'times that each question is asked', count, 30)
+    .option('--turns <n>', 'turns in the ledger', wholeNumber(1), 1_000_000)
+    .option('--rounds <n>', 'times that each question is asked', wholeNumber(1), 30)
     .option('--keep <folder>', 'leave the filled ledger there, or use the one that is there')
     .option('--json', 'print one JSON object')
     .parse()

@@ -1,6 +1,6 @@
 import { HindcastError } from '@hindcast/contracts';
 import { brokerOf } from '@hindcast/platform';
-import { Progress, textTable } from '@hindcast/platform/terminal';
+import { Progress, textTable, wholeNumber } from '@hindcast/platform/terminal';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Command } from 'commander';
 import { commandConfig } from './command-config';
@@ -15,7 +15,7 @@ import {
 } from './dead-letter-box';
 import { withBroker } from './open-broker';
 import { withLedger } from './open-ledger';
-import { dataDirOption, jsonOption, wholeNumber } from './options';
+import { dataDirOption, jsonOption } from './options';
 import { payloadOf, replayLetter, type Replayed } from './replay-letter';
 import { ask, type Terminal } from './terminal';
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HindcastError } from '@hindcast/contracts';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { Client } from 'pg';
 import { isLockTimeout, isRefusedLogin } from '../core/database-error';
 import { migrate } from '../migrate';
 import { commandConfig } from './command-config';
 import { withLedger } from './open-ledger';
-import { dataDirOption, wholeNumber } from './options';
+import { dataDirOption } from './options';
 import type { Terminal } from './terminal';
 
 const RETRY_MS = 1_000;

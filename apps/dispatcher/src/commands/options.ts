@@ -1,3 +1,4 @@
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
 /** Which rows of the ledger a command reads. */
@@ -8,15 +9,6 @@ export interface RowFilter {
   readonly since?: Date;
   readonly until?: Date;
   readonly limit?: number;
-}
-
-export function wholeNumber(low: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (text.trim() === '' || !Number.isSafeInteger(value) || value < low)
-      throw new InvalidArgumentError(`a whole number from ${low} on`);
-    return value;
-  };
 }
 
 export function anyNumber(text: string): number {

@@ -8,9 +8,9 @@ import { ReplayReport, type ReplaySummary } from './core/replay-report';
 import { replayedTurn, type Replayed, type ReplaySettings } from './core/replayed-turn';
 import { histogramLines } from './core/spread';
 import { withLedger } from './open-ledger';
-import { addRowFilter, anyNumber, dataDirOption, jsonOption, wholeNumber, type RowFilter } from './options';
+import { addRowFilter, anyNumber, dataDirOption, jsonOption, type RowFilter } from './options';
 import { LineFile } from './output-file';
-import { Progress, textTable } from '@hindcast/platform/terminal';
+import { Progress, textTable, wholeNumber } from '@hindcast/platform/terminal';
 import { recordingRange, recordings, type StoredRecording } from './read-recordings';
 import type { Terminal } from './terminal';
 

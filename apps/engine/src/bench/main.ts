@@ -1,6 +1,7 @@
 // How fast the engine samples, beside node-llama-cpp on the same weights: `npm run bench:engine -- [--json]`. docs/engine-speed.md says
 // what is measured and how. Nothing else should run on the machine.
 import { SingleBar } from 'cli-progress';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, InvalidArgumentError } from 'commander';
 import { hindcast, speedOf, type BenchedEngine } from './engines';
 import { findLlama, llamaCpp } from './llama-peer';
@@ -32,9 +33,14 @@ function options(): Options {
     )
     .option('--params <list>', `of ${SIZES.join(',')}`, sizes, SIZES)
     .option('--batch <list>', 'answers at once', batches, [1, 8, 32])
-    .option('--tokens <n>', 'tokens of an answer', count, 120)
-    .option('--rounds <n>', 'rounds', count, 3)
-    .option('--threads <n>', 'threads of either engine; as many as cores make node-llama-cpp wait for itself', count, 1)
+    .option('--tokens <n>', 'tokens of an answer', wholeNumber(1), 120)
+    .option('--rounds <n>', 'rounds', wholeNumber(1), 3)
+    .option(
+      '--threads <n>',
+      'threads of either engine; as many as cores make node-llama-cpp wait for itself',
+      wholeNumber(1),
+      1,
+    )
     .option('--llama <folder>', 'a folder in which node-llama-cpp is installed (default: where Node finds it)')
     .option('--no-peer', 'measure this engine only')
     .option('--http', 'also the whole engine over HTTP, with the seed model')
@@ -124,14 +130,8 @@ function print(report: ReturnType<typeof reportOf> & { readonly [setting: string
   if (report.http) process.stdout.write(`over HTTP: ${JSON.stringify(report.http, null, 2)}\n`);
 }
 
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number from 1 on is needed.');
-  return value;
-}
-
 function batches(text: string): number[] {
-  return text.split(',').map(count);
+  return text.split(',').map(wholeNumber(1));
 }
 
 function sizes(text: string): readonly SizeName[] {

@@ -1,6 +1,7 @@
 // How fast the gateway is beside no gateway and beside another one: `npm run bench:gateway -- [--json]`. docs/speed.md says what is
 // measured and how. Nothing else should run on the machine.
 import { join } from 'node:path';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, InvalidArgumentError } from 'commander';
 import {
   CELLS,
@@ -33,12 +34,6 @@ const LONGEST_PART_MS = 600_000;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number from 1 on is needed.');
-  return value;
-}
-
 function targets(text: string): readonly Target[] {
   const names = text.split(',');
   const unknown = names.filter((name) => !TARGETS.includes(name as Target));
@@ -59,11 +54,11 @@ function options(): Options {
         '@portkey-ai/gateway, in turn in every round: medians. Run it alone on the machine; all of it takes about fifteen minutes.',
     )
     .option('--json', 'print one JSON object')
-    .option('--rounds <n>', 'rounds', count, 5)
-    .option('--requests <n>', 'requests of a cell and round (default: by cell)', count)
+    .option('--rounds <n>', 'rounds', wholeNumber(1), 5)
+    .option('--requests <n>', 'requests of a cell and round (default: by cell)', wholeNumber(1))
     .option('--targets <list>', `of ${TARGETS.join(',')}`, targets, DEFAULT_TARGETS)
     .option('--cells <list>', `e.g. c16 or c64/stream/1kB,paced (default: all ${CELLS.length})`, cells, CELLS)
-    .option('--soak <n>', 'send so many requests to Hindcast only and watch its memory', count)
+    .option('--soak <n>', 'send so many requests to Hindcast only and watch its memory', wholeNumber(1))
     .option('--gateway-main <file>', 'another build of the gateway', join(__dirname, '../main.js'))
     .option('--gateway-node <options>', "options of the gateway's node, e.g. --cpu-prof")
     .parse()

@@ -1,9 +1,10 @@
 import { personas } from '@hindcast/seed-world';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { median } from '../core/learning-curve';
 import type { DemoReport, Method } from '../core/report';
 import { feedbackKinds, type Feedback } from '../core/user';
-import { methods, setOption, wholeNumber } from '../options';
+import { methods, setOption } from '../options';
 import { say } from '../progress';
 import { percent } from '../run-demo';
 import { oneDemo } from './demo';

@@ -1,8 +1,8 @@
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { Stage, type Run } from '../bench-pipeline/stage';
 import { PROMPT_TOKENS, RESPONSE_TOKENS } from '../bench-pipeline/turns';
 import { median } from '../core/learning-curve';
-import { wholeNumber } from '../options';
 import { Progress, say } from '../progress';
 import { root } from '../start-stack';
 

@@ -1,11 +1,11 @@
 import { personas, question, random, type Persona } from '@hindcast/seed-world';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { readFileSync } from 'node:fs';
 import { ChatClient } from '../client';
 import { environment } from '../config';
 import { rate } from '../core/learning-curve';
 import { feedbackKinds, type Feedback } from '../core/user';
-import { wholeNumber } from '../options';
 import { Progress, say } from '../progress';
 import { percent } from '../run-demo';
 import { runSession, type SessionResult } from '../session';

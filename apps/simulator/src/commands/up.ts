@@ -1,8 +1,9 @@
 import { heldOutQuestions } from '@hindcast/seed-world';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { join } from 'node:path';
 import { ChatClient } from '../client';
-import { addDemoFlags, wholeNumber, type DemoFlags } from '../options';
+import { addDemoFlags, type DemoFlags } from '../options';
 import { say } from '../progress';
 import { BASE_MODEL, CURRENT_MODEL, printReport, runDemo } from '../run-demo';
 import { root, withStack } from '../start-stack';

@@ -1,6 +1,7 @@
 // How fast a step of the trainer is beside the same step in PyTorch: `npm run bench:trainer -- [--json]`. docs/trainer-speed.md says
 // what is measured and how. Nothing else should run on the machine.
 import { SingleBar } from 'cli-progress';
+import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, InvalidArgumentError } from 'commander';
 import { EngineProcess } from './engine-process';
 import { findPeer, type Peer } from './peer';
@@ -19,12 +20,6 @@ interface Options {
 /** Largest difference of the two engines' losses and gradient norms in the first step, relative. */
 const AGREEMENT = 1e-3;
 
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number from 1 on is needed.');
-  return value;
-}
-
 function sizes(text: string): readonly SizeName[] {
   const names = text.split(',');
   const unknown = names.filter((name) => !SIZES.includes(name as SizeName));
@@ -40,9 +35,9 @@ function options(): Options {
         'HINDCAST_PYTHON, or of python3. Run it alone on the machine.',
     )
     .option('--size <list>', `of ${SIZES.join(',')}`, sizes, SIZES)
-    .option('--rounds <n>', 'rounds', count, 5)
-    .option('--threads <n>', 'threads of either engine', count, 2)
-    .option('--layers <n>', 'other than the own number of layers, for a quick look', count)
+    .option('--rounds <n>', 'rounds', wholeNumber(1), 5)
+    .option('--threads <n>', 'threads of either engine', wholeNumber(1), 2)
+    .option('--layers <n>', 'other than the own number of layers, for a quick look', wholeNumber(1))
     .option('--json', 'print one JSON object')
     .parse()
     .opts<Options>();

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Reads a whole number from `low` on. */
+/** Reads an argument that is a whole number from `low` on. */
 export function wholeNumber(low: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
