@@ -1,33 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunningService } from '@hindcast/platform';
 import { until } from '../../../libs/platform/src/testing/until';
-import { startTrainer } from './service';
 import { Bench } from './testing/bench';
-import { SHORT_TIMING } from './testing/timing';
+import { TestTrainer } from './testing/test-trainer';
 
 jest.setTimeout(120_000);
 
 const bench = new Bench();
-let running: RunningService | null = null;
-
-async function start(env: Record<string, string> = {}): Promise<void> {
-  running = await startTrainer(bench.config(env), { timing: SHORT_TIMING, announce: () => undefined });
-}
-
-async function stop(): Promise<void> {
-  await running?.close();
-  running = null;
-}
-
-/** Takes steps from the version that serves until this one does. */
-async function trainTo(version: number): Promise<void> {
-  for (let next = bench.manifests().length + 1; next <= version; next++) {
-    for (let n = 0; n < 2; n++) await bench.publish({ policyVersion: (await bench.board())?.version ?? 0 });
-    await bench.serves(next);
-    await until(() => bench.manifests()[next - 1]?.state === 'published');
-  }
-}
+const trainer = new TestTrainer(bench);
 
 async function answered(id: string, state: 'done' | 'refused' | 'failed'): Promise<string | null> {
   await until(async () => (await bench.answerTo(id))?.state === state);
@@ -40,13 +20,13 @@ beforeEach(async () => {
   await bench.start();
 });
 afterEach(async () => {
-  await stop();
+  await trainer.stop();
   await bench.stop();
 });
 
 it('is done and answered, once for each wish, whatever is trained or restarted later', async () => {
-  await start();
-  await trainTo(3);
+  await trainer.start();
+  await trainer.trainTo(3);
   const id = await bench.wishFor(1, 'too many lists');
   expect(await answered(id, 'done')).toBeNull();
   expect(await bench.board()).toMatchObject({ version: 1, adapter: 'hindcast-v000001' });
@@ -54,20 +34,20 @@ it('is done and answered, once for each wish, whatever is trained or restarted l
   expect(bench.manifests()[2]!.reason).toBe('rolled back to version 1: too many lists');
   expect(existsSync(join(bench.policyDir, 'rollback.json'))).toBe(false);
 
-  await trainTo(4);
+  await trainer.trainTo(4);
   expect(bench.manifests()[3]).toMatchObject({ version: 4, parent: 1 });
-  await stop();
+  await trainer.stop();
   await bench.nats.restart();
   // What the trainer did it knows itself, should the bus not have heard of it.
   await until(async () => (await bench.board().catch(() => null)) !== null);
   await bench.forgetAnswer();
-  await start();
+  await trainer.start();
   expect(await answered(id, 'done')).toBeNull();
   expect((await bench.board())?.version).toBe(4);
-  await stop();
+  await trainer.stop();
   writeFileSync(join(bench.policyDir, 'rollback-answer.json'), '{');
-  await start();
-  await trainTo(5);
+  await trainer.start();
+  await trainer.trainTo(5);
   expect(bench.manifests()[4]).toMatchObject({ parent: 4 });
 
   const second = await bench.wishFor(1);
@@ -76,20 +56,20 @@ it('is done and answered, once for each wish, whatever is trained or restarted l
 });
 
 it('that nobody was there to do is done at the next start, before anything else', async () => {
-  await start();
-  await trainTo(2);
-  await stop();
+  await trainer.start();
+  await trainer.trainTo(2);
+  await trainer.stop();
   const id = await bench.wishFor(0);
   await bench.nats.restart();
-  await start();
+  await trainer.start();
   expect(await answered(id, 'done')).toBeNull();
   expect(await bench.board()).toMatchObject({ version: 0, adapter: null });
   await until(() => String(states()) === 'rolled-back,rolled-back');
 });
 
 it('that no engine can follow is answered as failed, and tried again', async () => {
-  await start();
-  await trainTo(2);
+  await trainer.start();
+  await trainer.trainTo(2);
   await bench.engine.die();
   const id = await bench.wishFor(1);
   expect(await answered(id, 'failed')).toMatch(/no engine took version 1/);
@@ -100,8 +80,8 @@ it('that no engine can follow is answered as failed, and tried again', async () 
 });
 
 it('is refused, with what can be done, to a version that cannot serve', async () => {
-  await start({ KEEP_VERSIONS: '3' });
-  await trainTo(5);
+  await trainer.start({ KEEP_VERSIONS: '3' });
+  await trainer.trainTo(5);
   const refusal = async (version: number): Promise<string | null> => answered(await bench.wishFor(version), 'refused');
   expect(await refusal(9)).toBe('version 9 did not serve before version 5; these did: 4, 3, 2, 1, 0');
   await until(() => !existsSync(join(bench.policyDir, 'v000001', 'adapter_model.safetensors')));
@@ -114,9 +94,9 @@ it('is refused, with what can be done, to a version that cannot serve', async ()
 });
 
 it('a wish that is none keeps nobody from anything', async () => {
-  await start();
-  await trainTo(1);
+  await trainer.start();
+  await trainer.trainTo(1);
   await bench.wishFor(-1);
-  await trainTo(2);
+  await trainer.trainTo(2);
   await answered(await bench.wishFor(1), 'done');
 });

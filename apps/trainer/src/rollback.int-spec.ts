@@ -1,32 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunningService } from '@hindcast/platform';
 import { until } from '../../../libs/platform/src/testing/until';
 import { runPolicyCommand } from './commands/policy/program';
-import { startTrainer } from './service';
 import { Bench } from './testing/bench';
-import { SHORT_TIMING } from './testing/timing';
+import { TestTrainer } from './testing/test-trainer';
 
 const bench = new Bench();
-let running: RunningService | null = null;
-
-async function start(env: Record<string, string> = {}): Promise<void> {
-  running = await startTrainer(bench.config(env), { timing: SHORT_TIMING, announce: () => undefined });
-}
-
-async function stop(): Promise<void> {
-  await running?.close();
-  running = null;
-}
-
-/** Trains and publishes versions up to this one, from a batch each. */
-async function trainTo(version: number): Promise<void> {
-  for (let next = bench.manifests().length + 1; next <= version; next++) {
-    for (let n = 0; n < 2; n++) await bench.publish({ policyVersion: next - 1 });
-    await bench.serves(next);
-    await until(() => bench.manifests()[next - 1]?.state === 'published');
-  }
-}
+const trainer = new TestTrainer(bench);
 
 async function policy(...args: string[]): Promise<{ code: number; output: string; said: string }> {
   const [output, said]: [string[], string[]] = [[], []];
@@ -47,14 +27,14 @@ beforeEach(async () => {
   await bench.start();
 });
 afterEach(async () => {
-  await stop();
+  await trainer.stop();
   await bench.stop();
 });
 
 describe('a rollback', () => {
   it('while the trainer runs: engines, board, manifests and the bus know, and the next step starts from there', async () => {
-    await start();
-    await trainTo(3);
+    await trainer.start();
+    await trainer.trainTo(3);
     const { code, output } = await policy('rollback', '1', '--yes', '--json', '--reason', 'too many lists');
     expect(code).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ version: 1, from: 3, rolledBack: [3, 2], state: 'done' });
@@ -74,13 +54,13 @@ describe('a rollback', () => {
   });
 
   it('to the base model, and while no trainer runs: it is done at the next start, before anything else', async () => {
-    await start();
-    await trainTo(2);
-    await stop();
+    await trainer.start();
+    await trainer.trainTo(2);
+    await trainer.stop();
     const { code, output } = await policy('rollback', '0', '--yes');
     expect([code, output]).toEqual([0, 'Asked for: the trainer puts version 0 into service when it runs.']);
     expect(states()).toEqual(['published', 'published']);
-    await start();
+    await trainer.start();
     await bench.serves(0);
     expect(await bench.board()).toMatchObject({ adapter: null });
     await until(() => String(states()) === 'rolled-back,rolled-back');
@@ -91,8 +71,8 @@ describe('a rollback', () => {
   });
 
   it('that no engine can follow is tried again, and the version that serves goes on until then', async () => {
-    await start();
-    await trainTo(2);
+    await trainer.start();
+    await trainer.trainTo(2);
     await bench.engine.die();
     const asked = await policy('rollback', '1', '--yes', '--json', '--wait', '1');
     expect(JSON.parse(asked.output)).toMatchObject({ state: 'requested' });
@@ -108,26 +88,26 @@ describe('a rollback', () => {
     { target: '7', said: /version 7 did not serve before version 2; these did: 1, 0/ },
     { target: 'x', said: /whole number/ },
   ])('to $target is refused', async ({ target, said }) => {
-    await start();
-    await trainTo(2);
+    await trainer.start();
+    await trainer.trainTo(2);
     const result = await policy('rollback', target, '--yes');
     expect(result).toMatchObject({ code: 2, said: expect.stringMatching(said) as string });
     expect(states()).toEqual(['published', 'published']);
   });
 
   it('that cannot be read is thrown away, and the trainer starts', async () => {
-    await start();
-    await trainTo(1);
-    await stop();
+    await trainer.start();
+    await trainer.trainTo(1);
+    await trainer.stop();
     writeFileSync(join(bench.policyDir, 'rollback.json'), '{"v');
-    await start();
-    await trainTo(2);
+    await trainer.start();
+    await trainer.trainTo(2);
     expect(existsSync(join(bench.policyDir, 'rollback.json'))).toBe(false);
   });
 
   it('to a damaged version is refused by the trainer, and unanswered without a yes', async () => {
-    await start();
-    await trainTo(2);
+    await trainer.start();
+    await trainer.trainTo(2);
     expect(await policy('rollback', '1')).toMatchObject({ code: 1, said: 'Nothing was changed.' });
     writeFileSync(join(bench.policyDir, 'v000001', 'adapter_config.json'), '{}');
     expect(await policy('rollback', '1', '--yes')).toMatchObject({
@@ -144,12 +124,12 @@ describe('a version whose files are damaged by hand', () => {
     { file: 'adapter_model.safetensors', damage: flipByte, why: 'a byte of the weights' },
     { file: 'optimizer/optimizer.safetensors', damage: (path: string) => rmSync(path), why: 'the optimizer is gone' },
   ])('serves no longer after a start, and its turns stay trained: $why', async ({ file, damage }) => {
-    await start();
-    await trainTo(2);
+    await trainer.start();
+    await trainer.trainTo(2);
     const trained = bench.manifests()[1]!.turnIds;
-    await stop();
+    await trainer.stop();
     damage(join(bench.policyDir, 'v000002', file));
-    await start();
+    await trainer.start();
     await bench.serves(1);
     await until(() => states()[1] === 'rolled-back');
     expect(bench.manifests()[1]!.reason).toContain(`damaged: ${join(bench.policyDir, 'v000002', file)}`);
@@ -162,30 +142,30 @@ describe('a version whose files are damaged by hand', () => {
   });
 
   it('goes around every damaged one, to the base model if need be', async () => {
-    await start();
-    await trainTo(2);
-    await stop();
+    await trainer.start();
+    await trainer.trainTo(2);
+    await trainer.stop();
     for (const version of ['v000001', 'v000002']) flipByte(join(bench.policyDir, version, 'adapter_model.safetensors'));
-    await start();
+    await trainer.start();
     await bench.serves(0);
     await until(() => String(states()) === 'rolled-back,rolled-back');
   });
 
   it('whose manifest is gone keeps the trainer from starting, and the board as it is', async () => {
-    await start();
-    await trainTo(2);
-    await stop();
+    await trainer.start();
+    await trainer.trainTo(2);
+    await trainer.stop();
     rmSync(join(bench.policyDir, 'v000002', 'manifest.json'));
-    await expect(start()).rejects.toMatchObject({ code: 'policy-damaged' });
+    await expect(trainer.start()).rejects.toMatchObject({ code: 'policy-damaged' });
     expect((await bench.board())?.version).toBe(2);
   });
 
   it('and whose folder is gone: the newest that is there serves, and the number is never used again', async () => {
-    await start();
-    await trainTo(2);
-    await stop();
+    await trainer.start();
+    await trainer.trainTo(2);
+    await trainer.stop();
     rmSync(join(bench.policyDir, 'v000002'), { recursive: true });
-    await start();
+    await trainer.start();
     await bench.serves(1);
     await bench.publish({ policyVersion: 1 });
     await bench.publish({ policyVersion: 1 });
@@ -199,8 +179,8 @@ describe('a version whose files are damaged by hand', () => {
 
 describe('the commands', () => {
   it('list, show and compare what a running trainer works with', async () => {
-    await start({ KL_COEF: '0.1' });
-    await trainTo(2);
+    await trainer.start({ KL_COEF: '0.1' });
+    await trainer.trainTo(2);
     const listed = JSON.parse((await policy('list', '--json')).output) as { serves: number; versions: object[] };
     expect(listed.serves).toBe(2);
     expect(listed.versions).toMatchObject([
@@ -227,8 +207,8 @@ describe('the commands', () => {
   });
 
   it('write one model directory of base model and adapter', async () => {
-    await start();
-    await trainTo(1);
+    await trainer.start();
+    await trainer.trainTo(1);
     const folder = join(bench.policyDir, '..', 'merged');
     expect(await policy('export-merged', '1', folder, '--json')).toMatchObject({ code: 0 });
     expect(readdirSync(folder).sort()).toEqual([

@@ -1,34 +1,23 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeLogProbs, decodeNumbers, encodeIds, messageSchema, type MessageOf } from '@hindcast/contracts';
-import type { RunningService } from '@hindcast/platform';
 import { until } from '../../../libs/platform/src/testing/until';
 import { versionFolder } from './core/manifest';
 import type { StepRecord } from './core/step-record';
-import { startTrainer } from './service';
 import { Bench } from './testing/bench';
-import { SHORT_TIMING } from './testing/timing';
+import { TestTrainer } from './testing/test-trainer';
 import { startTrainerProcess, type TrainerProcess } from './testing/trainer-process';
 
 jest.setTimeout(120_000);
 
 const bench = new Bench();
-let running: RunningService | null = null;
+const trainer = new TestTrainer(bench);
 const processes: TrainerProcess[] = [];
 
-async function start(env: Record<string, string> = {}): Promise<void> {
-  running = await startTrainer(bench.config(env), { timing: SHORT_TIMING, announce: () => undefined });
-}
-
 function startProcess(env: Record<string, string> = {}): TrainerProcess {
-  const trainer = startTrainerProcess(bench.env(env));
-  processes.push(trainer);
-  return trainer;
-}
-
-async function stop(): Promise<void> {
-  await running?.close();
-  running = null;
+  const started = startTrainerProcess(bench.env(env));
+  processes.push(started);
+  return started;
 }
 
 async function settled(version: number): Promise<void> {
@@ -44,13 +33,13 @@ beforeEach(async () => {
   await bench.start();
 });
 afterEach(async () => {
-  await stop();
+  await trainer.stop();
   for (const { child } of processes.splice(0)) child.kill('SIGKILL');
   await bench.stop();
 });
 
 it('says of every sample what the step made of it, with the log-probs under the new weights', async () => {
-  await start({ CLIP_EPSILON_LOW: '0.1', W_RL: '1.5', LEARNING_RATE: '0.02' });
+  await trainer.start({ CLIP_EPSILON_LOW: '0.1', W_RL: '1.5', LEARNING_RATE: '0.02' });
   const turnIds = [await bench.publish(), await bench.publish({ reward: -1 })];
   await settled(1);
   const messages = await trained();
@@ -69,7 +58,7 @@ it('says of every sample what the step made of it, with the log-probs under the 
 });
 
 it('moves the log-probs the way of the advantages', async () => {
-  await start({ OLD_LOG_PROBS: 'recomputed', LEARNING_RATE: '0.02' });
+  await trainer.start({ OLD_LOG_PROBS: 'recomputed', LEARNING_RATE: '0.02' });
   await bench.publish();
   await bench.publish({ reward: -1, responseIds: encodeIds([90, 91, 92]) });
   await settled(1);
@@ -83,14 +72,14 @@ it('moves the log-probs the way of the advantages', async () => {
 it('changes no bit of the step, and can be left out', async () => {
   const weights: Buffer[] = [];
   for (const flag of ['1', '0']) {
-    await start({ RECORD_NEW_LOG_PROBS: flag });
+    await trainer.start({ RECORD_NEW_LOG_PROBS: flag });
     for (const turnId of ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'])
       await bench.publish({}, turnId);
     await settled(1);
     const files = ['adapter_model.safetensors', 'optimizer/optimizer.safetensors'];
     weights.push(Buffer.concat(files.map((name) => readFileSync(join(bench.policyDir, versionFolder(1), name)))));
     if (flag === '0') break;
-    await stop();
+    await trainer.stop();
     await bench.stop();
     await bench.start();
   }
@@ -116,26 +105,26 @@ it.each(['after-rename', 'after-trained'] as const)(
 );
 
 it('goes on where a record is of an older release, damaged or gone', async () => {
-  await start();
+  await trainer.start();
   for (let version = 1; version <= 3; version++) {
     for (let n = 0; n < 2; n++) await bench.publish({ policyVersion: version - 1 });
     await settled(version);
   }
-  await stop();
+  await trainer.stop();
   const path = (version: number): string => join(bench.policyDir, versionFolder(version), 'step.json');
   const { clip: _, ...older } = record(1);
   writeFileSync(path(1), JSON.stringify(older));
   writeFileSync(path(2), '{');
   rmSync(path(3));
   rmSync(join(bench.policyDir, 'trained-samples.json'));
-  await start();
+  await trainer.start();
   await until(() => existsSync(join(bench.policyDir, 'trained-samples.json')));
   await until(() => (upTo() as { upTo: number }).upTo === 3);
   expect(await trained()).toHaveLength(6);
 });
 
 it('the weights of the signals are known once a step has balanced them', async () => {
-  await start({ BALANCE: 'schedule', W_OPD: '2' });
+  await trainer.start({ BALANCE: 'schedule', W_OPD: '2' });
   await until(async () => (await bench.settings()) !== undefined);
   expect(await bench.settings()).toMatchObject({ wRl: null, wOpd: null });
   await bench.publish();
