@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
 import { CONFIG, Log, NO_SPAN, endWith, startSpan, type Span } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
-import { callsWithoutSayingSo } from './core/answer';
+import { callsWithoutSayingSo, type CompletedAnswer } from './core/answer';
 import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
 import { openTurnKey } from './core/canonical-conversation';
 import { checkCapture, refuseCapture, type CaptureVerdict } from './core/capture-check';
@@ -24,6 +24,10 @@ import { TurnSweeper } from './turn-sweeper';
 
 /** Finish reasons of an engine that stopped without an answer. */
 const ABORTED = new Set(['abort', 'error']);
+
+/** @param outcome of the answer's transport: an engine may end it well, and say in it that it stopped */
+export const isComplete = ({ finishReason }: CompletedAnswer, outcome: EndedTurn['outcome']): boolean =>
+  outcome === 'complete' && !ABORTED.has(finishReason ?? '');
 
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
@@ -74,11 +78,9 @@ export class AnswerRecorder {
 
   private draft(prompt: PrefixIdentity, turn: EndedTurn): Draft {
     const { context, answer, outcome, detail } = turn;
-    const isAborted = outcome === 'complete' && ABORTED.has(answer.finishReason ?? '');
-    this.metrics.answerEnded(outcome === 'complete' && !isAborted ? 'complete' : 'failed');
     if (outcome === 'malformed') return this.untrainable(turn, refuseCapture('malformed-stream', detail));
-    if (isAborted) return this.failed(turn, 'the engine aborted the answer');
     if (outcome === 'failed') return this.failed(turn, detail);
+    if (!isComplete(answer, outcome)) return this.failed(turn, 'the engine aborted the answer');
     if (callsWithoutSayingSo(answer)) {
       this.metrics.unannouncedToolCall();
       this.log.warn('turn.tool-call-with-stop', { turnId: context.turnId });

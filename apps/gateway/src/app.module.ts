@@ -44,6 +44,7 @@ import { RecentTurns } from './recent-turns';
 import { Redaction } from './redaction';
 import { ResponsesController } from './responses.controller';
 import { SessionIdentity } from './session-identity';
+import { SessionMemory } from './session-memory';
 import { SessionsController } from './sessions.controller';
 import { StatusController } from './status.controller';
 import { TokenCounter } from './token-counter';
@@ -102,6 +103,7 @@ import { UnservedRoutes } from './unserved-routes';
     RollbackBook,
     ServicesSurvey,
     SessionIdentity,
+    SessionMemory,
     TokenCounter,
     TokenTexts,
     TurnBook,

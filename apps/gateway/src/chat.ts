@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CONFIG, Log, requestSpan, type LogContext, type Span } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
-import { AnswerRecorder, sha256 } from './answer-recorder';
+import { AnswerRecorder, isComplete, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
 import { callerOf } from './api-key.guard';
 import { atMost } from './at-most';
@@ -10,6 +10,7 @@ import { wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
+import type { CompletedAnswer } from './core/answer';
 import type { AnswerContext, EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
 import { endUser } from './core/end-user';
@@ -59,6 +60,8 @@ interface Exchange {
   readonly stickyTo: string;
   readonly reply: FastifyReply;
   readonly client: ClientConnection;
+  /** Settles once every gateway knows that it was asked; `null` without a session, which is all that remembers it. */
+  readonly remembered: Promise<void> | null;
 }
 
 /** Answers chat completions: pairs what the request continues, asks the engine, hands the answer on, has it written down. */
@@ -105,7 +108,7 @@ export class Chat implements BeforeApplicationShutdown {
     const named = call.user == null ? request : { ...request, user: call.user };
     const identities = prefixIdentities(call.tenant, named, sha256);
     const turnIds = Array.from({ length: choicesOf(request) }, () => randomUUID());
-    const exchange: Exchange = {
+    const exchange: Omit<Exchange, 'remembered'> = {
       call,
       request,
       sent: engineRequest(request, {
@@ -131,7 +134,7 @@ export class Chat implements BeforeApplicationShutdown {
     const continued =
       skipped === 'no-consent' ? null : this.conversations.continue(request, identities, sessionId, trace);
     try {
-      await this.exchange(exchange);
+      await this.exchange({ ...exchange, remembered: sessionId === null ? null : continued });
     } finally {
       await continued;
       if (fields.isLast && sessionId !== null)
@@ -215,8 +218,16 @@ export class Chat implements BeforeApplicationShutdown {
     if (!client.isGone) await reply.status(200).type('application/json').send(written);
   }
 
-  /** Every choice is a turn. One that the engine had finished is complete, whatever became of the others. */
+  /** Every choice is a turn. The next gateway that sees one in the history of its session is to know that it was asked for. */
   private async record(exchange: Exchange, routed: RoutedAnswer, ending: StreamEnding): Promise<void> {
+    // Before all that may fail or take time, so that no count of what became of them is ahead of theirs.
+    if (exchange.skipped === null)
+      for (const answer of ending.answers)
+        this.metrics.answerEnded(isComplete(answer, outcomeOf(answer, ending.outcome)) ? 'complete' : 'failed');
+    await Promise.all([this.writeDownSafely(exchange, routed, ending), exchange.remembered]);
+  }
+
+  private async writeDownSafely(exchange: Exchange, routed: RoutedAnswer, ending: StreamEnding): Promise<void> {
     try {
       await this.writeDown(exchange, routed, ending);
     } catch (error) {
@@ -234,9 +245,8 @@ export class Chat implements BeforeApplicationShutdown {
     if (skipped !== null) return this.metrics.skip(skipped);
     const version = await this.router.version(routed, ending.answers[0]?.model ?? null);
     const turns = ending.answers.map((answer, index): EndedTurn => {
-      const isWhole = ending.outcome === 'failed' && answer.finishReason !== null;
       const context = this.contextOf(exchange, turnIds[index]!, routed, version);
-      return { context, answer, outcome: isWhole ? 'complete' : ending.outcome, detail: ending.detail };
+      return { context, answer, outcome: outcomeOf(answer, ending.outcome), detail: ending.detail };
     });
     await this.recorder.record(prompt, turns);
   }
@@ -264,6 +274,10 @@ export class Chat implements BeforeApplicationShutdown {
     };
   }
 }
+
+/** One that the engine had finished is complete, whatever became of the others. */
+const outcomeOf = ({ finishReason }: CompletedAnswer, outcome: EndedTurn['outcome']): EndedTurn['outcome'] =>
+  outcome === 'failed' && finishReason !== null ? 'complete' : outcome;
 
 /** Ids of the turns that the answer may become: of choice 0, and of all choices where there are several. */
 const turnHeaders = ({ skipped, turnIds }: Exchange): Record<string, string> => ({

@@ -245,8 +245,12 @@ describe('whose turn a request continues', () => {
       expect(await pairedBy('session marker')).not.toContain(turnId);
     });
 
-    it('a retry of a conversation that is as it was asked never reaches into a sub-agent with the same exchange', async () => {
-      const session = 'sub-agent exchange';
+    it.each([
+      { where: 'its own gateway', isElsewhere: false },
+      { where: 'another gateway', isElsewhere: true },
+    ])('a retry at $where never reaches into a sub-agent with the same exchange', async ({ where, isElsewhere }) => {
+      const session = `sub-agent exchange at ${where}`;
+      const to = isElsewhere ? replica : gateway;
       const main = [system('You help.'), ...userSays('go on')];
       const first = await ask(main, { session });
       const next = [...main, ...userSays('x', 'Hello', 'thanks').slice(1)];
@@ -255,8 +259,16 @@ describe('whose turn a request continues', () => {
       // The same exchange, later in a conversation of its own.
       const agent = [system('You help.'), ...userSays('task', 'done', 'go on')];
       const agentTurn = await ask(agent, { session });
-      await ask(next, { session, body: side });
-      expect(await pairedBy('exchange marker')).not.toContain(agentTurn);
+      await ask(next, { session, to, body: side });
+      // So does a branch of it, and what follows an answer that no gateway captured.
+      await ask([...main, ...userSays('x', 'Hello', 'or rather').slice(1)], { session, to, body: side });
+      await ask([system('You help.'), ...userSays('again', 'done', 'go on')], { session, body: side });
+      await ask([system('You help.'), ...userSays('again', 'done', 'go on', 'Hello', 'and?')], {
+        session,
+        to,
+        body: side,
+      });
+      expect(await pairedBy(`${where} marker`)).not.toContain(agentTurn);
       await ask([...agent, ...userSays('x', 'Hello', 'to the agent').slice(1)], { session, body: side });
       expect(await nextOf(agentTurn)).toBe('to the agent');
     });

@@ -7,7 +7,7 @@ import { openTurnKey } from './core/canonical-conversation';
 import { continuationsOf } from './core/continuations';
 import { Latest } from './core/latest';
 import type { ChatRequest } from './core/request-check';
-import { attemptHash, exchangeHash, type PrefixIdentity } from './core/request-identity';
+import { askedHashes, attemptHash, exchangeHash, type PrefixIdentity } from './core/request-identity';
 import { Redaction } from './redaction';
 import { TurnJournal } from './turn-journal';
 
@@ -44,14 +44,21 @@ export class Conversations {
     const found = continuationsOf(request, identities, sessionId !== null, memory, sha256);
     if (sessionId !== null) this.remember(entryOf(sessionId, 'asked', last.conversation));
     for (const { key, edited } of found) if (edited) this.remember(entryOf(sessionId, 'shown', key));
-    if (found.length === 0) return;
+    if (found.length === 0 && sessionId === null) return;
     const continuations = found.map((continuation) => ({
       ...continuation,
       texts: this.redaction.texts(continuation.texts),
     }));
     const id = sha256(`${sessionId ?? ''}\n${attemptHash(last, sha256)}`);
     await this.journal
-      .record({ kind: 'continue', id, sessionId, continuations, ...(trace && { trace }) })
+      .record({
+        kind: 'continue',
+        id,
+        sessionId,
+        ...(sessionId !== null && { asked: askedHashes(last, sha256) }),
+        continuations,
+        ...(trace && { trace }),
+      })
       .catch((error: unknown) => this.log.error('turn.continuation-lost', { error }));
   }
 

@@ -8,7 +8,14 @@ import type { GatewayConfig } from './config';
 
 /** Bytes that NATS adds to a value: subject and headers. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
-const WEEK_MS = 7 * 24 * 3600 * 1000;
+const DAY_MS = 24 * 3600 * 1000;
+/** How much longer than the longest open turn a value is kept. */
+const KEPT_LONGER_MS: Partial<Record<BucketName, number>> = {
+  // It must outlive everything that is decided about the turn.
+  captures: 7 * DAY_MS,
+  // Written with every request; an answer is given within a day of it.
+  sessionMemory: DAY_MS,
+};
 
 /** Buckets and stream management of the present connection, opened once each. */
 @Injectable()
@@ -41,8 +48,8 @@ export class KvAccess {
     this.follow();
     const known = this.opened.get(name);
     if (known) return known;
-    // A capture must outlive the open turn and everything that is decided about it.
-    const options = name === 'captures' ? { ttlMs: this.config.OPEN_TURN_TTL_SECONDS * 1000 + WEEK_MS } : {};
+    const keptLonger = KEPT_LONGER_MS[name];
+    const options = keptLonger === undefined ? {} : { ttlMs: this.config.OPEN_TURN_TTL_SECONDS * 1000 + keptLonger };
     const opening = this.buckets.open(name, options);
     this.opened.set(name, opening);
     opening.then(

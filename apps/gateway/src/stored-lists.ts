@@ -152,6 +152,7 @@ export class StoredLists<T> {
 
 const NO_LIST: List<never> = { items: [], revision: 0 };
 
-const isConflict = (error: unknown): boolean =>
+/** Another revision than the expected one is there, or none. */
+export const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamApiError &&
   [WRONG_LAST_SEQUENCE, NO_MESSAGE_FOUND, SEQUENCE_NOT_FOUND].includes(error.code);

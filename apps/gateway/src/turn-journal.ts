@@ -4,6 +4,7 @@ import { CONFIG, Log, Metrics, Nats } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { DROP_REASONS, OPERATION_KINDS, type Operation } from './core/operation';
 import { KvAccess } from './kv-access';
+import { SessionMemory } from './session-memory';
 import { Spool, type SpooledOperation } from './spool';
 import { SpoolDrain, type Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
@@ -34,6 +35,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(CONFIG) config: GatewayConfig,
     private readonly book: TurnBook,
     private readonly operations: TurnOperations,
+    private readonly memory: SessionMemory,
     private readonly access: KvAccess,
     private readonly nats: Nats,
     private readonly log: Log,
@@ -79,7 +81,7 @@ export class TurnJournal implements OnApplicationBootstrap, OnApplicationShutdow
     // What the first request would otherwise wait for.
     void this.nats
       .whenConnected()
-      .then(() => this.book.prepare())
+      .then(() => Promise.all([this.book.prepare(), this.memory.prepare()]))
       .catch(() => undefined);
     this.timer = setInterval(() => {
       void this.drain.drain();

@@ -1,6 +1,7 @@
 import type { Bus } from '@hindcast/platform';
 import type { Ending, OpenTurn } from './core/open-turn';
 import type { KvAccess } from './kv-access';
+import { SessionMemory } from './session-memory';
 import type { TurnBook } from './turn-book';
 import { TurnOperations } from './turn-operations';
 
@@ -35,8 +36,9 @@ function session(turns: Turns, order: string[]): TurnOperations {
     },
   };
   const bus = { publish: (name: string, { id }: { id: string }) => void order.push(`${name} ${id}`) };
-  const access = { whileConnected: (work: Promise<unknown>) => work };
-  return new TurnOperations(book as unknown as TurnBook, bus as unknown as Bus, access as unknown as KvAccess, {
+  const access = { whileConnected: (work: Promise<unknown>) => work, onLost: () => undefined };
+  const memory = new SessionMemory(access as unknown as KvAccess);
+  return new TurnOperations(book as unknown as TurnBook, bus as unknown as Bus, memory, access as unknown as KvAccess, {
     OPEN_TURN_TTL_SECONDS: 60,
   });
 }

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Bus, CONFIG } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
+import { asRemembered, toRemember } from './core/continuations';
 import { editedTurn, pairedBody, turnToPair, type Ending, type OpenTurn, type SessionTurn } from './core/open-turn';
 import type { Continuation, Operation } from './core/operation';
 import { pairedAlone } from './core/paired-alone';
 import { EarlyRequests } from './early-requests';
 import { KvAccess } from './kv-access';
+import { SessionMemory } from './session-memory';
 import type { Outcome } from './spool-drain';
 import { TurnBook } from './turn-book';
 
@@ -35,6 +37,7 @@ export class TurnOperations {
   constructor(
     private readonly book: TurnBook,
     private readonly bus: Bus,
+    private readonly memory: SessionMemory,
     access: KvAccess,
     @Inject(CONFIG) config: Pick<GatewayConfig, 'OPEN_TURN_TTL_SECONDS'>,
   ) {
@@ -133,12 +136,15 @@ export class TurnOperations {
     await this.bus.publish('sessionOutcome', { turnId: null, tenant, id, body: outcome });
   }
 
-  /** @returns whether the newest answer of the request, or what it was before its history was edited, was found */
+  /** @returns whether the newest answer of the request, or what it was before its history was edited, was found, or there is none */
   private async continue(
-    { continuations, sessionId, id, trace }: Continuing,
+    operation: Continuing,
     now: number,
     isMeant: (turn: OpenTurn) => boolean = () => true,
   ): Promise<boolean> {
+    const { sessionId, id, trace } = operation;
+    const continuations = await this.continuationsOf(operation);
+    if (continuations.length === 0) return true;
     const ending = (turn: OpenTurn, { texts }: Continuation): Ending => ({
       kind: 'paired',
       at: now,
@@ -172,5 +178,12 @@ export class TurnOperations {
       return true;
     }
     return false;
+  }
+
+  /** One that is done again is remembered from before: it finds no edited history any more, which may be another by now. */
+  private async continuationsOf(operation: Continuing): Promise<readonly Continuation[]> {
+    const { sessionId, continuations } = operation;
+    if (sessionId === null) return continuations;
+    return asRemembered(operation, await this.memory.add(sessionId, toRemember(operation)));
   }
 }

@@ -164,6 +164,8 @@ export const buckets = {
   captures: 'captures',
   /** conversation key → open-turn record of the gateways. */
   openTurns: 'open-turns',
+  /** session id → marks of what was asked in it, of the gateways. */
+  sessionMemory: 'session-memory',
   /** turn id → `Feedback`. */
   feedback: 'feedback',
   /** turn id → the teacher's top-K log-probs (`encodeTopK`). */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { continuationsOf } from './continuations';
-import { prefixIdentities } from './request-identity';
+import { asRemembered, continuationsOf, toRemember } from './continuations';
+import type { Operation } from './operation';
+import { askedHashes, prefixIdentities } from './request-identity';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 /** User and assistant in turn. */
@@ -35,4 +36,41 @@ it.each([
   { why: 'none of a request that comes again', asked: [ASKED], expected: [] },
 ])('edited answers are looked for: $why', ({ asked, expected }) => {
   expect(editedAnswers(ASKED, ...asked)).toEqual(expected);
+});
+
+describe('what a session remembers of requests at other gateways', () => {
+  const atAnother = { wasAsked: () => false, wasShown: () => false, wasGiven: () => false };
+  const operationOf = (texts: readonly string[]): Extract<Operation, { kind: 'continue' }> => {
+    const request = conversation(...texts);
+    const identities = prefixIdentities('t', request, sha256);
+    const asked = askedHashes(identities.at(-1)!, sha256);
+    const continuations = continuationsOf(request, identities, true, atAnother, sha256);
+    return { kind: 'continue', id: 'r', sessionId: 's', asked, continuations };
+  };
+
+  it.each([
+    { why: 'none', before: [], edited: ['a2', 'a1'], known: [] },
+    { why: 'the conversation before an answer', before: [['q1', 'a1', 'q2']], edited: [], known: ['a2'] },
+    { why: 'the first message', before: [['q1']], edited: ['a2'], known: ['a1'] },
+    { why: 'the same request', before: [ASKED], edited: [], known: [] },
+    { why: 'one that showed the same edited history', before: [['q1', 'a1', 'other']], edited: ['a2'], known: [] },
+    { why: 'another conversation', before: [['q1', 'a0', 'q2']], edited: ['a2', 'a1'], known: [] },
+  ])('$why', ({ before, edited, known }) => {
+    const seen = new Set(before.flatMap((texts) => toRemember(operationOf(texts))));
+    const found = asRemembered(operationOf(ASKED), (hash) => seen.has(hash));
+    const answers = (of: typeof found): string[] => of.map(({ texts: { answer } }) => answer);
+    expect(answers(found.filter((continuation) => continuation.edited !== null))).toEqual(edited);
+    expect(answers(found.filter(({ isKnown }) => isKnown))).toEqual(known);
+  });
+
+  it('a message that was asked in the same context makes its exchange known', () => {
+    const seen = new Set(toRemember(operationOf(['x', 'y', 'q2'])));
+    const [newest, oldest] = asRemembered(operationOf(ASKED), (hash) => seen.has(hash));
+    expect([newest!.edited?.isKnown, oldest!.edited?.isKnown]).toEqual([true, false]);
+  });
+
+  it('what was written without these hashes looks for no edited history', () => {
+    const { asked: _asked, ...older } = operationOf(ASKED);
+    expect(asRemembered(older, () => false).map(({ edited }) => edited)).toEqual([null, null]);
+  });
 });

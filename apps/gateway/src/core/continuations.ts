@@ -1,8 +1,10 @@
 import { answerPositions, type Sha256 } from './canonical-conversation';
 import { pairTexts } from './judge-texts';
-import type { Continuation } from './operation';
+import type { Continuation, Operation } from './operation';
 import type { ChatRequest } from './request-check';
-import { exchangeHash, type PrefixIdentity } from './request-identity';
+import { askedHashes, exchangeHash, type PrefixIdentity } from './request-identity';
+
+type Continuing = Extract<Operation, { kind: 'continue' }>;
 
 /** What a gateway remembers of the requests that came before this one. */
 export interface Memory {
@@ -46,10 +48,44 @@ export function continuationsOf(
       context,
       isKnown: isExchangeKnown || isGiven,
       isGiven,
+      ...(hasSession && { before: askedHashes(before, sha256) }),
       edited:
-        exchange === null || isAsked || memory.wasShown(key)
+        exchange === null || isAsked || isGiven || memory.wasShown(key)
           ? null
           : { exchange, length, asked, isKnown: isExchangeKnown },
+    };
+  });
+}
+
+/** Hashes that a session is to remember of a request. */
+export function toRemember({ asked, continuations }: Continuing): string[] {
+  if (!asked) return [];
+  const shown = continuations.flatMap(({ key, edited }) => (edited ? [key] : []));
+  return [asked.conversation, asked.attempt, ...(asked.question === null ? [] : [asked.question]), ...shown];
+}
+
+/**
+ * The answers that a request may continue, by what its session remembers of requests at all gateways: as `continuationsOf` does by
+ * what one gateway remembers. Where the session remembers too much, the request continues less.
+ *
+ * @param wasSeen whether the session remembered a hash before this request
+ */
+export function asRemembered(
+  { asked, continuations }: Continuing,
+  wasSeen: (hash: string) => boolean,
+): readonly Continuation[] {
+  // Without these hashes nothing says that a history was edited.
+  let isAsked = !asked || wasSeen(asked.conversation);
+  return continuations.map((continuation) => {
+    const { before, key, edited } = continuation;
+    isAsked ||= !before || wasSeen(before.conversation);
+    if (!before) return { ...continuation, edited: null };
+    const isExchangeKnown = edited !== null && (before.question === null || wasSeen(before.question));
+    return {
+      ...continuation,
+      isKnown: continuation.isKnown || wasSeen(before.attempt),
+      edited:
+        edited === null || isAsked || wasSeen(key) ? null : { ...edited, isKnown: edited.isKnown || isExchangeKnown },
     };
   });
 }

@@ -1,6 +1,7 @@
 import type { CapturedTurn, ClosedTurn, SessionOutcome, TraceContext } from '@hindcast/contracts';
 import type { PairTexts } from './judge-texts';
 import type { EditedHistory, OpenTurn, SessionTurn } from './open-turn';
+import type { Asked } from './request-identity';
 
 /** An answer in the conversation of a request, with what the request says came after it. */
 export interface Continuation {
@@ -12,6 +13,8 @@ export interface Continuation {
   readonly isKnown: boolean;
   /** This gateway itself gave this very answer: what it wrote down of it comes before all that continues it. */
   readonly isGiven?: boolean;
+  /** The conversation before the answer. Missing without a session, and in what an older gateway wrote. */
+  readonly before?: Asked;
   /** `null` where only the key counts: there is no session, or the conversation before the answer was asked as it is. */
   readonly edited: EditedHistory | null;
 }
@@ -43,6 +46,8 @@ export type Operation =
       /** Equal for the attempts of one request. */
       readonly id: string;
       readonly sessionId: string | null;
+      /** The whole conversation, for its session to remember. Missing as `before` of a continuation is. */
+      readonly asked?: Asked;
       readonly continuations: readonly Continuation[];
       /** When it came, milliseconds since the epoch, where it was early: what was opened later is not the answer it continues. */
       readonly at?: number;

@@ -24,6 +24,8 @@ export interface RunningGateway {
   readonly service: RunningService;
   chat(body: object, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   metric(name: string, labels?: string): Promise<number>;
+  /** Several at the same moment. */
+  metrics(...names: string[]): Promise<number[]>;
   stop(): Promise<void>;
 }
 
@@ -43,16 +45,21 @@ export async function startTestGateway(env: Record<string, string>, dataDir?: st
         body: JSON.stringify(body),
         ...(signal && { signal }),
       }),
-    metric: async (name, labels = '') => {
+    metric: async (name, labels = '') => sumOf(await (await fetch(`${url}/metrics`)).text(), name, labels),
+    metrics: async (...names) => {
       const text = await (await fetch(`${url}/metrics`)).text();
-      const lines = text.split('\n').filter((line) => line.startsWith(`hindcast_${name}{`) && line.includes(labels));
-      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+      return names.map((name) => sumOf(text, name, ''));
     },
     stop: async () => {
       await service.close();
       if (!dataDir) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function sumOf(text: string, name: string, labels: string): number {
+  const lines = text.split('\n').filter((line) => line.startsWith(`hindcast_${name}{`) && line.includes(labels));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
 /** Reads what the gateways put on the bus and into the buckets. */
