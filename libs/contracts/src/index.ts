@@ -61,7 +61,7 @@ export {
   ServicesQuery,
   Setting,
 } from './overview';
-export { TurnAnswer, TurnQuery, TurnStory, queries, surveys, type QueryName, type SurveyName } from './query';
+export { TurnAnswer, TurnQuery, TurnStory, commands, queries, surveys, type QueryName, type SurveyName } from './query';
 export {
   buckets,
   contractOf,

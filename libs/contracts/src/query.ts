@@ -73,6 +73,9 @@ export const queries = {
 } as const;
 export type QueryName = keyof typeof queries;
 
+/** Those that change something. */
+export const commands: ReadonlySet<QueryName> = new Set(['replayDeadLetter', 'discardDeadLetter']);
+
 /** Asked of every process on the bus at once; whoever asks gathers the answers (libs/platform answers for each service). */
 export const surveys = {
   services: { subject: 'rl.query.v1.services', request: ServicesQuery, reply: ServiceReport },

@@ -65,6 +65,22 @@ describe('queries', () => {
     await expect(gateway.bus.request('turn', ask)).rejects.toMatchObject(unavailable);
   });
 
+  it('that order something are waited for when those that only ask are given up', async () => {
+    const [gateway, dispatcher] = [await client('gateway'), await client('dispatcher')];
+    let givenUp = (): void => undefined;
+    const isGivenUp = new Promise<void>((resolve) => (givenUp = resolve));
+    dispatcher.bus.respond('turn', () => new Promise(() => undefined));
+    dispatcher.bus.respond('discardDeadLetter', async () => {
+      await isGivenUp;
+      return { outcome: 'discarded', message: 'Gone.' };
+    });
+    await dispatcher.nats.connection().flush();
+    const order = gateway.bus.request('discardDeadLetter', { tenant: null, sequence: 1, at: 1 });
+    await expect(gateway.bus.request('turn', ask)).rejects.toMatchObject(unavailable);
+    givenUp();
+    expect(await order).toMatchObject({ outcome: 'discarded' });
+  });
+
   it('are ledger-unavailable when the responder fails or answers what breaks the schema', async () => {
     const [gateway, dispatcher] = [await client('gateway'), await client('dispatcher')];
     dispatcher.bus.respond('turn', () => Promise.reject(new Error('no database')));

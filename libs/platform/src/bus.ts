@@ -4,6 +4,7 @@ import {
   ContractViolation,
   DependencyUnavailable,
   HindcastError,
+  commands,
   contracts,
   messageSchema,
   queries,
@@ -24,6 +25,8 @@ import { Survey, type SurveyAnswer, type SurveyQuestion } from './survey';
 
 /** Time for the ledger to answer; a caller waits less than two seconds in all. */
 const QUERY_TIMEOUT_MS = 1_500;
+/** What a person orders is done, whether or not anybody still waits for it: to be told so is worth more patience. */
+const COMMAND_TIMEOUT_MS = 10_000;
 /** Time for the server to hear that a query is no longer answered here. */
 const LEAVE_MS = 1_000;
 const ERROR_HEADER = 'Nats-Service-Error';
@@ -114,9 +117,10 @@ export class Bus {
   async request<Q extends QueryName>(query: Q, body: QueryOf<Q>): Promise<ReplyOf<Q>> {
     const { subject, request, reply } = queries[query];
     const question = request.parse(body);
+    const timeout = commands.has(query) ? COMMAND_TIMEOUT_MS : QUERY_TIMEOUT_MS;
     let answer: Msg;
     try {
-      answer = await this.nats.connection().request(subject, JSON.stringify(question), { timeout: QUERY_TIMEOUT_MS });
+      answer = await this.nats.connection().request(subject, JSON.stringify(question), { timeout });
     } catch (cause) {
       throw new HindcastError('ledger-unavailable', 'the ledger does not answer', { cause });
     }
