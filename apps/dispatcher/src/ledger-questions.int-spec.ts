@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import {
   contracts,
-  deadSubject,
   durableName,
   encodeLogProbs,
   encodeNumbers,
-  messageSchema,
-  type queries,
+  type QueryName,
   type TrainedSample,
-  type TurnDetail,
 } from '@hindcast/contracts';
 import { Buckets, Bus, type QueryOf, type RunningService } from '@hindcast/platform';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { CountKeeper } from './count-keeper';
-import { run } from './testing/command';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { send, startTestDispatcher, storeCapture, turnDetail, until } from './testing/service';
 import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
 
 let nats: NatsServer;
@@ -33,12 +29,9 @@ afterAll(async () => {
   await Promise.all([nats.stop(), postgres.stop()]);
 });
 
-const ask = <Q extends keyof typeof queries>(name: Q, body: QueryOf<Q>) => service.app.get(Bus).request(name, body);
+const ask = <Q extends QueryName>(name: Q, body: QueryOf<Q>) => service.app.get(Bus).request(name, body);
 const overview = (tenant: string | null = null) => ask('overview', { tenant });
-async function detail(id: string, tenant: string | null = null): Promise<TurnDetail | null> {
-  const answer = await ask('turnDetail', { tenant, id });
-  return answer.found ? answer.detail : null;
-}
+const detail = (id: string, tenant: string | null = null) => turnDetail(service, id, tenant);
 
 const trained: TrainedSample = {
   version: 4,
@@ -226,84 +219,4 @@ it('steps and versions go from page to page, the base model last', async () => {
   expect(await versions(null)).toEqual([[6, 5], 5]);
   expect(await versions(5)).toEqual([[4, 0], null]);
   expect(await versions(0)).toEqual([[], null]);
-});
-
-describe('dead letters', () => {
-  async function bury(turnId: string, body: unknown, tenant = 'acme', code = 'handler-failed'): Promise<void> {
-    const { subject } = contracts.turnUnhinted;
-    const at = Date.now();
-    const letter = {
-      subject,
-      consumer: durableName('dispatcher', subject),
-      code,
-      error: 'it failed',
-      deliveries: 3,
-      messageId: `judged.${turnId}`,
-      payload: Buffer.from(JSON.stringify({ v: 1, turnId, tenant, at, body })).toString('base64'),
-    };
-    const envelope = messageSchema('dead').parse({ v: 1, turnId, tenant, at, body: letter });
-    await service.app.get(Bus).store(deadSubject(subject), randomUUID(), JSON.stringify(envelope));
-    await until(async () => (await list({ tenant })).some((row) => row.turnId === turnId));
-  }
-  const list = async (filter: Partial<QueryOf<'deadLetters'>> = {}) =>
-    (await ask('deadLetters', { tenant: null, code: null, subject: null, before: null, limit: 50, ...filter })).letters;
-
-  it('are listed, shown, replayed and discarded, each within its tenant', async () => {
-    const responseId = `r-${randomUUID()}`;
-    const turnId = await storeCapture(service, responseId);
-    await send(service, 'turnPaired', turnId, pairedTurn({ responseId }));
-    await bury(turnId, unhintedTurn({ responseId }));
-    const broken = randomUUID();
-    await bury(broken, { evalScore: null }, 'globex', 'contract-violation');
-    expect((await list()).map((row) => row.turnId)).toEqual([broken, turnId]);
-    expect((await list({ tenant: 'acme' })).map((row) => row.turnId)).toEqual([turnId]);
-    expect((await list({ code: 'contract-violation' })).map((row) => row.turnId)).toEqual([broken]);
-    expect(await list({ subject: 'judged.unhinted' })).toHaveLength(2);
-    expect(await list({ subject: 'unhinte_' })).toEqual([]);
-    const first = await ask('deadLetters', { tenant: null, code: null, subject: null, before: null, limit: 1 });
-    expect((await list({ before: first.next })).map((row) => row.turnId)).toEqual([turnId]);
-    expect((await overview()).deadLetters).toBe(2);
-    expect((await overview('acme')).deadLetters).toBe(1);
-
-    const { sequence, at } = (await list({ tenant: 'acme' }))[0]!;
-    const name = { sequence, at, tenant: 'acme' };
-    for (const wrong of [
-      { ...name, tenant: 'globex' },
-      { ...name, at: at - 1 },
-      { ...name, sequence: sequence + 9 },
-    ]) {
-      expect(await ask('deadLetter', wrong)).toEqual({ found: false });
-      expect((await ask('discardDeadLetter', wrong)).outcome).toBe('gone');
-      expect((await ask('replayDeadLetter', { ...wrong, force: true })).outcome).toBe('gone');
-    }
-    expect(await ask('deadLetter', name)).toMatchObject({
-      found: true,
-      letter: { turnId, code: 'handler-failed', deliveries: 3 },
-      message: expect.stringContaining('\n  "turnId"') as string,
-    });
-    expect((await detail(turnId))?.turn).toMatchObject({ case: 'drop', reason: 'dead-letter:handler-failed' });
-    expect((await ask('replayDeadLetter', { ...name, force: false })).outcome).toBe('replayed');
-    await until(async () => (await detail(turnId))?.turn.case === 'rl');
-    expect((await ask('replayDeadLetter', { ...name, force: false })).outcome).toBe('gone');
-
-    const letter = (await list({ tenant: 'globex' }))[0]!;
-    const other = { sequence: letter.sequence, at: letter.at, tenant: null };
-    expect(await ask('replayDeadLetter', { ...other, force: false })).toMatchObject({
-      outcome: 'refused',
-      message: expect.stringContaining('buried again') as string,
-    });
-    expect((await ask('discardDeadLetter', other)).outcome).toBe('discarded');
-    expect(await list()).toEqual([]);
-    expect((await overview()).deadLetters).toBe(0);
-  });
-
-  it('that a command replayed are not listed any more', async () => {
-    const responseId = `r-${randomUUID()}`;
-    const turnId = await storeCapture(service, responseId);
-    await bury(turnId, unhintedTurn({ responseId }));
-    const { sequence } = (await list())[0]!;
-    const env = { NATS_URL: nats.url, DATABASE_URL: url };
-    expect(await run(['deadletters', 'replay', String(sequence), '--yes'], env)).toMatchObject({ code: 0 });
-    expect(await list()).toEqual([]);
-  });
 });

@@ -7,6 +7,7 @@ import {
   type BodyOf,
   type ContractName,
   type MessageOf,
+  type TurnDetail,
 } from '@hindcast/contracts';
 import { Buckets, Bus, type RunningService } from '@hindcast/platform';
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -40,6 +41,16 @@ export async function send<N extends ContractName>(
   body: BodyOf<N>,
 ): Promise<void> {
   await service.app.get(Bus).publish(name, { turnId, tenant: 'acme', body, id: randomUUID() });
+}
+
+/** All that the ledger knows of a turn; `null`: nothing. */
+export async function turnDetail(
+  service: RunningService,
+  id: string,
+  tenant: string | null = null,
+): Promise<TurnDetail | null> {
+  const answer = await service.app.get(Bus).request('turnDetail', { tenant, id });
+  return answer.found ? answer.detail : null;
 }
 
 /** All messages of a subject so far. */
