@@ -6,7 +6,6 @@ import type { FakeEngine } from '../../../gateway/src/testing/fake-engine';
 import { hindcast, hindcastHere, type Ran } from '../testing/command';
 import { MODEL_DIR, startModelServer, type Ailments } from '../testing/fake-model-server';
 import { startFixtureGateway, type FixtureGateway } from '../testing/fixture-gateway';
-import { startBareNatsServer } from '../testing/bare-nats-server';
 import { overview } from '../testing/shown';
 import type { Finding } from './core/finding';
 
@@ -119,7 +118,7 @@ it('no broker', async () => {
 });
 
 it('a broker without JetStream', async () => {
-  const server = await startBareNatsServer();
+  const server = await startNatsServer({ jetStream: false });
   ended.push(() => server.stop());
   expect(await wrong({ NATS_URL: server.url })).toEqual([told('broker: JetStream', 'off', 'nats-server with -js')]);
 });

@@ -21,10 +21,10 @@ export interface NatsServer {
 /**
  * A real nats-server with JetStream on a free port, `max_payload` 8 MiB unless another is named, its store in a temporary folder.
  *
- * @param options `more`: further lines of its configuration file, asked for at each start
+ * @param options `jetStream`: false starts it without; `more`: further lines of its configuration file, asked for at each start
  */
 export async function startNatsServer(
-  options: { port?: number; maxPayload?: number; more?: () => string } = {},
+  options: { port?: number; maxPayload?: number; jetStream?: boolean; more?: () => string } = {},
 ): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hindcast-nats-'));
   const port = options.port ?? (await freePort());
@@ -36,7 +36,7 @@ export async function startNatsServer(
       [
         `listen: 127.0.0.1:${port}`,
         `max_payload: ${options.maxPayload ?? 8_388_608}`,
-        `jetstream { store_dir: "${join(folder, String(generation))}" }`,
+        options.jetStream === false ? '' : `jetstream { store_dir: "${join(folder, String(generation))}" }`,
         options.more?.() ?? '',
       ].join('\n'),
     );
