@@ -3,12 +3,13 @@ import type { Browser } from 'playwright-core';
 import { status } from '../../apps/simulator/src/ledger';
 import { runDemo } from '../../apps/simulator/src/run-demo';
 import { scaleLimit, strengthOf } from '../../apps/dashboard/src/core/token-signals';
+import { browserPath, overflowOf, startBrowser, violationsOf } from '../../apps/dashboard/src/testing/browser';
 import type { Stack } from '../../apps/simulator/src/stack/stack';
 import { endTemporaryStack, startTemporaryStack, turnStory } from '../stack';
 import { admin, newestTurn, turnDetail } from './admin';
-import { browserPath, startBrowser, WatchedPage, type Theme } from './browser';
 import { chat, until } from './conversation';
 import { deadLetteredTurn } from './dead-letter';
+import { WatchedPage, type Theme } from './watched-page';
 
 const PAGES = {
   Overview: '/',
@@ -66,7 +67,7 @@ interface ShownToken {
         await shown.goto(path.replace(':id', turnId));
         expect(await shown.page.locator('h1').allTextContents()).toEqual([expect.stringContaining(title)]);
         expect(await shown.page.title()).toContain('Hindcast');
-        expect(await shown.violations()).toEqual([]);
+        expect(await violationsOf(shown.page)).toEqual([]);
       },
     );
   });
@@ -75,7 +76,7 @@ interface ShownToken {
     const shown = await open('light', width);
     for (const path of [...Object.values(PAGES), `/ui/turns/${turnId}`]) {
       await shown.goto(path);
-      expect({ path, overflow: await shown.overflow() }).toEqual({ path, overflow: 0 });
+      expect({ path, overflow: await overflowOf(shown.page) }).toEqual({ path, overflow: 0 });
     }
   });
 

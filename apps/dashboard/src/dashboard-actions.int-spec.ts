@@ -1,5 +1,5 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import { browserPath, DIST, ensurePageBuilt, loaded, startBrowser, violationsOf } from './testing/browser';
+import { browserPath, DIST, ensurePageBuilt, loaded, overflowOf, startBrowser, violationsOf } from './testing/browser';
 import { startFixtureServer, type FixtureServer, type Scenario } from './testing/fixture-server';
 
 // A browser beside many other tests is slow.
@@ -43,7 +43,7 @@ const PATHS = ['/ui/training', '/ui/policies', '/ui/judge', '/ui/dead-letters?te
     expect(await violationsOf(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await violationsOf(page)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0);
+    expect(await overflowOf(page)).toBe(0);
   });
 
   it('reads as many steps as were asked for, and says how far it is', async () => {

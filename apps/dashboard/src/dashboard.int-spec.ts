@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { browserPath, DIST, ensurePageBuilt, loaded, startBrowser, violationsOf } from './testing/browser';
+import { browserPath, DIST, ensurePageBuilt, loaded, overflowOf, startBrowser, violationsOf } from './testing/browser';
 import { startFixtureServer, type FixtureServer, type Scenario } from './testing/fixture-server';
 
 // A browser on a loaded machine takes its time.
@@ -46,9 +46,7 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
       expect(await violationsOf(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'light' });
       expect(await violationsOf(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(
-        0,
-      );
+      expect(await overflowOf(page)).toBe(0);
       expect(errors).toEqual([]);
     });
   });

@@ -24,13 +24,19 @@ export function ensurePageBuilt(): void {
 }
 
 /** Waits until nothing of the page is awaited any more. */
-export const loaded = (page: Page): Promise<void> => page.locator('main[aria-busy="false"]').waitFor();
+export const loaded = (page: Page): Promise<void> =>
+  page.locator('main[aria-busy="false"]').waitFor({ timeout: 60_000 });
 
 /** Serious and critical violations that axe finds, a line each. */
 export async function violationsOf(page: Page): Promise<string[]> {
+  // By the protocol, not as a script of the page: its Content-Security-Policy allows its own scripts only.
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)');
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
 }
+
+/** Pixels by which the page is wider than its window. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
