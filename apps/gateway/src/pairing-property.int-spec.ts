@@ -27,25 +27,29 @@ const step = fc.record({
   /** From a small stock, so that conversations of several clients come to be the same. */
   word: fc.nat({ max: 2 }),
   answer: fc.nat({ max: 1 }),
+  /** Where a client with a session asks, of two gateways. */
+  place: fc.nat({ max: 1 }),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-describe('pairing, whatever clients do', () => {
+describe.each([{ count: 1 }, { count: 2 }])('pairing at $count gateways, whatever clients do', ({ count }) => {
   let nats: NatsServer;
   let engine: FakeEngine;
-  let gateway: RunningGateway;
+  let gateways: RunningGateway[];
   let bus: BusReader;
   let runs = 0;
 
   beforeAll(async () => {
     nats = await startNatsServer();
     engine = await FakeEngine.start();
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
+    const env = { NATS_URL: nats.url, POLICY_BASE_URL: engine.url, SESSION_SECRET: 'a secret of all gateways' };
+    gateways = await Promise.all(Array.from({ length: count }, () => startTestGateway(env)));
     bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+    for (const { url } of gateways)
+      await eventually(async () => (await (await fetch(`${url}/readyz`)).text()).includes('"degraded":[]'));
   });
   afterAll(async () => {
-    await gateway.stop();
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
     await bus.close();
     await engine.stop();
     await nats.stop();
@@ -66,7 +70,7 @@ describe('pairing, whatever clients do', () => {
       private readonly kind: (typeof KINDS)[number],
     ) {}
 
-    async take({ action, word, answer }: Step): Promise<void> {
+    async take({ action, word, answer, place }: Step): Promise<void> {
       if (action === 'restart') this.history = [];
       const isAnswered = this.history.at(-1)?.role === 'assistant';
       if (action === 'regenerate' && isAnswered) this.history.pop();
@@ -77,14 +81,14 @@ describe('pairing, whatever clients do', () => {
       }
       // The first answer is lost on its way.
       if (action === 'retry') {
-        await this.send(answer, false);
+        await this.send(answer, false, place + 1);
         this.history.pop();
       }
-      await this.send(answer, action === 'unseen');
+      await this.send(answer, action === 'unseen', place);
     }
 
     /** Sends the conversation as it is and takes the answer in. */
-    private async send(answer: number, isUnseen: boolean): Promise<void> {
+    private async send(answer: number, isUnseen: boolean, place: number): Promise<void> {
       const spelling = SPELLINGS[(this.index + this.answers++) % SPELLINGS.length]!;
       const isSystem = this.kind === 'own-system' || this.kind === 'shared-session';
       const messages = [
@@ -97,6 +101,8 @@ describe('pairing, whatever clients do', () => {
       const session = { 'own-session': `${this.run} ${this.index}`, 'shared-session': this.run }[this.kind as string];
       this.note();
       engine.script = (call) => engine.answer(call, answerOf(`answer ${answer}`));
+      // Without a session, what another gateway knows of a conversation is not known.
+      const gateway = gateways[session === undefined ? 0 : place % count]!;
       const response = await gateway.chat({
         messages,
         ...(session !== undefined && { session_id: session }),
@@ -154,16 +160,17 @@ describe('pairing, whatever clients do', () => {
     for (const taken of steps) await clients[taken.client]!.take(taken);
     all.push(...clients);
     // What waits for answers that it did not find is tried once more.
-    await gateway.service.app.get(TurnOperations).early.leave(true);
+    for (const { service } of gateways) await service.app.get(TurnOperations).early.leave(true);
     // A pair that is made now comes after most of theirs; one that is later still is looked at in the end.
     const marker = new Client(`${run} marker`, 0, 'plain');
-    for (const action of ['say', 'say'] as const) await marker.take({ client: 0, action, word: 0, answer: 0 });
+    for (const action of ['say', 'say'] as const)
+      await marker.take({ client: 0, action, word: 0, answer: 0, place: 0 });
     await bus.messageOf('turnPaired', marker.history[1]!.turnId!);
     await expectTruePairs(clients);
   }
 
   const steps = (...taken: [client: number, action: Step['action'], word: number][]): Step[] =>
-    taken.map(([client, action, word]) => ({ client, action, word, answer: 0 }));
+    taken.map(([client, action, word], index) => ({ client, action, word, answer: 0, place: index % 2 }));
 
   it.each([
     {
