@@ -1,5 +1,5 @@
-/** Bits of a set: some thousand entries leave about one look in ten mistaken, some hundred hardly one in a thousand. */
-const BITS = 16_384;
+/** Bits of a set: with a thousand entries about one look in fifteen hundred is mistaken, with three thousand one in seventy. */
+const BITS = 32_768;
 /** Bits of an entry, each from four hex digits of its hash. */
 const BITS_EACH = 3;
 const DIGITS = 4;
