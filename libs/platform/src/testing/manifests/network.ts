@@ -29,7 +29,10 @@ const toOutside: Readonly<Record<string, readonly [Manifest, number][]>> = {
 };
 
 function monitoring(): Manifest {
-  return { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
+  return {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } },
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } },
+  };
 }
 
 export const networkPolicy = (name: string, spec: Manifest): Manifest => ({
