@@ -50,7 +50,8 @@ export class FakeEngine {
   }
 
   static async start(dialect: 'vllm' | 'sglang' | EngineWire = 'vllm'): Promise<FakeEngine> {
-    const server = createServer().listen(0, '127.0.0.1');
+    // A process of tests may stand still for seconds; a connection that ends meanwhile would be the engine's failure.
+    const server = createServer({ keepAliveTimeout: 60_000 }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const wire = dialect === 'vllm' ? vllmWire : dialect === 'sglang' ? sglangWire() : dialect;
     return new FakeEngine(server, wire);
