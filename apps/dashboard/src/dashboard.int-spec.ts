@@ -59,6 +59,12 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
     await loaded(page);
   });
 
+  it('a base model that serves from the beginning has no time since when', async () => {
+    await open('empty', '/');
+    await page.getByText('the base model', { exact: true }).waitFor();
+    expect(await page.getByText('1970').count()).toBe(0);
+  });
+
   it('asks for a key, keeps it in this tab alone, and forgets it', async () => {
     await open('locked', '/ui/turns');
     const field = page.getByLabel('Admin key');

@@ -31,7 +31,7 @@ export const ROW = `t.id AS "turnId", t."responseId", t.tenant, t."sessionId", $
   t."completionTokens", d."evalScore", d.reward, d.hint IS NOT NULL AS "hasHint", t."trainedIn", x.request, x.answer`;
 export const ROW_TABLES = `LEFT JOIN decisions d ON d."turnId" = t.id LEFT JOIN turn_texts x ON x."turnId" = t.id`;
 
-export function millis(column: string): string {
+function millis(column: string): string {
   return `round(extract(epoch FROM ${column}) * 1000)::float8`;
 }
 

@@ -4,7 +4,7 @@ import { shownKeys, type Caller } from './core/api-keys';
 import { KeyRing } from './key-ring';
 
 /** Tenant in open mode, where the gateway serves a loopback address only. */
-export const OPEN_TENANT = 'default';
+const OPEN_TENANT = 'default';
 
 /** Knows who calls, by the keys that a request shows. */
 @Injectable()

@@ -1,4 +1,5 @@
 import { DASHES } from './plot-options';
+import { LINE_COLOURS } from './theme-colours';
 
 export interface LegendEntry {
   readonly label: string;
@@ -49,7 +50,7 @@ function Sample({ kind, style }: { readonly kind: LegendProps['kind']; readonly 
       viewBox="0 0 22 10"
       aria-hidden="true"
       className="chart-sample"
-      data-line={(style % 5) + 1}
+      data-line={(style % LINE_COLOURS) + 1}
     >
       {kind === 'lines' && (
         <line x1="0" x2="22" y1="5" y2="5" strokeDasharray={DASHES[style % DASHES.length]!.join(' ')} />

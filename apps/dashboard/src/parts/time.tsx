@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Time of now, ms, in steps of 10 s. */
-export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 /** `at` in ms since the epoch; `null` shows a dash. */
 export function Time({ at, isExact = false }: { readonly at: number | null; readonly isExact?: boolean }) {

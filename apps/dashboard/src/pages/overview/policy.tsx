@@ -15,7 +15,7 @@ export function Policy({ overview: { policy, ledger } }: { readonly overview: Ov
           label="Serving"
           value={`Version ${version}`}
           note={
-            since === null ? (
+            since === 0 ? (
               'the base model'
             ) : (
               <>

@@ -1,6 +1,5 @@
 /** The encodings that a build may leave beside a file, the smaller first. */
-export const ENCODINGS = ['br', 'gzip'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+export type Encoding = 'br' | 'gzip';
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
