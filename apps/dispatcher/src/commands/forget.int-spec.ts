@@ -3,41 +3,39 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Buckets, Bus, sessionIdOf, userIdOf, type RunningService } from '@hindcast/platform';
-import {
-  contracts,
-  deadSubject,
-  durableName,
-  encodeCapture,
-  encodeLogProbs,
-  encodeNumbers,
-  encodeTopK,
-  messageSchema,
-  type LedgerStatus,
-  type TrainedSample,
-} from '@hindcast/contracts';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { contracts, durableName, type LedgerStatus } from '@hindcast/contracts';
 import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { run, runJson } from '../testing/command';
-import { withTexts } from '../testing/ledger-rows';
+import {
+  SECRET,
+  countOf,
+  endingOf,
+  markedTurn,
+  person,
+  placesOf,
+  trainedIn,
+  type Fate,
+  type Person,
+  type Stage,
+} from '../testing/marked-turns';
 import { query, startPostgres, type TestPostgres } from '../testing/postgres';
-import { published, send, startTestDispatcher, until } from '../testing/service';
-import { capture, capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from '../testing/turns';
+import { send, startTestDispatcher, until } from '../testing/service';
+import { capturedTurn, pairedTurn, scoredTurn } from '../testing/turns';
 import { NOTHING } from './forget-ledger';
-
-const SECRET = 'a secret of all gateways';
 
 let nats: NatsServer;
 let postgres: TestPostgres;
 let service: RunningService;
 let env: Record<string, string>;
 let folder: string;
+let stage: Stage;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hindcast-forget-'));
   [nats, postgres] = await Promise.all([startNatsServer(), startPostgres()]);
   env = { NATS_URL: nats.url, DATABASE_URL: await postgres.createDatabase(), DATA_DIR: folder, SESSION_SECRET: SECRET };
   service = await startTestDispatcher(env);
+  stage = { service, databaseUrl: env['DATABASE_URL']!, natsUrl: nats.url, versions: 0 };
 }, 60_000);
 afterAll(async () => {
   await service.close();
@@ -45,177 +43,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Person {
-  readonly session: string;
-  readonly user: string;
-  /** Stands in every text of this person, and nowhere else. */
-  readonly marker: string;
-}
-const person = (name: string): Person => ({
-  session: `session of ${name}`,
-  user: `user ${name}`,
-  marker: `MARKER-${name}-${randomUUID()}`,
-});
-
-type Fate = 'open' | 'paired' | 'decided' | 'trained' | 'dead' | 'held';
-
-/** A turn of the person that has come so far, with the marker in everything that can hold a text. */
-async function turnOf({ session, user, marker }: Person, fate: Fate): Promise<string> {
-  const turnId = randomUUID();
-  const ids = { responseId: `${marker}-${turnId}`, sessionId: sessionIdOf(Buffer.from(SECRET), 'acme', session) };
-  const userId = userIdOf(Buffer.from(SECRET), 'acme', user);
-  const buckets = service.app.get(Buckets);
-  const put = async (name: 'captures' | 'feedback' | 'topK' | 'openTurns', key: string, value: string | Uint8Array) =>
-    (await buckets.open(name)).put(key, value);
-  const held = withTexts(capture(turnId, ids.responseId), marker);
-  await put('captures', turnId, encodeCapture(held));
-  await put('feedback', `late.${turnId}`, JSON.stringify({ reward: 1, comment: marker, correction: null, at: 1 }));
-  await put('topK', turnId, encodeTopK({ k: 1, ids: Int32Array.of(1), logProbs: Float32Array.of(-1) }));
-  const outcomePending = fate === 'held';
-  const captured = capturedTurn({ ...ids, userId, outcomePending });
-  await send(service, 'turnCaptured', turnId, captured);
-  if (fate === 'open') {
-    const record = {
-      turnId,
-      tenant: 'acme',
-      sessionId: ids.sessionId,
-      captured,
-      announced: true,
-      ending: null,
-      note: marker,
-    };
-    const foreign = {
-      ...record,
-      turnId: randomUUID(),
-      sessionId: 'f'.repeat(32),
-      captured: capturedTurn(),
-      note: 'another',
-    };
-    await put('openTurns', `turn.key-${turnId}`, JSON.stringify([foreign, record]));
-    await put('openTurns', `session.${ids.sessionId}`, JSON.stringify([{ turnId, key: marker }]));
-    await until(async () => (await rows('turns', turnId)) === 1);
-    return turnId;
-  }
-  await send(service, 'turnPaired', turnId, pairedTurn({ ...ids, answer: marker, outcomePending }));
-  await until(async () => (await endings(turnId)) === 'paired');
-  if (fate === 'paired') return turnId;
-  const vote = {
-    score: 1 as const,
-    abstained: null,
-    latencyMs: 1,
-    promptTokens: 1,
-    completionTokens: 1,
-    cost: null,
-    promptVersion: '1',
-    raw: marker,
-  };
-  const judged = { ...ids, evalVotes: [vote], hintVotes: [{ ...vote, hint: marker }], outcomePending };
-  const scored = scoredTurn({ ...judged, hint: marker });
-  if (fate === 'held') {
-    await send(service, 'turnUnhinted', turnId, unhintedTurn(judged));
-    await until(async () => (await rows('held_turns', turnId, 'turnId')) === 1);
-    return turnId;
-  }
-  if (fate === 'dead') {
-    await bury(turnId, scored, marker);
-    await until(async () => (await rows('decisions', turnId, 'turnId')) === 1);
-    return turnId;
-  }
-  await send(service, 'turnScored', turnId, scored);
-  await until(async () => (await published(nats.url, 'sampleReady')).some((sample) => sample.turnId === turnId));
-  if (fate === 'trained') {
-    const [version, parent] = [++versions, versions - 1];
-    const step = {
-      version,
-      parent,
-      state: 'published' as const,
-      reason: null,
-      turnIds: [turnId],
-      adapter: 'a',
-      adapterDir: 'd',
-      metrics: {},
-    };
-    await send(service, 'policyUpdated', null, step);
-    await until(
-      async () =>
-        (await query<{ v: number }>(env['DATABASE_URL']!, `SELECT "trainedIn" v FROM turns WHERE id = '${turnId}'`))[0]!
-          .v === version,
-    );
-    await send(service, 'sampleTrained', turnId, trainedIn(version));
-    await until(async () => (await rows('trained_tokens', turnId, 'turnId')) === 1);
-  }
-  return turnId;
-}
-let versions = 0;
-const trainedIn = (version: number): TrainedSample => ({
-  version,
-  advantages: encodeNumbers([1, 2, 3]),
-  oldLogProbs: encodeLogProbs([-1, -1, -1]),
-  newLogProbs: null,
-  clipEpsilonLow: 0.2,
-  clipEpsilonHigh: 0.28,
-});
-
-async function bury(turnId: string, body: unknown, marker: string): Promise<void> {
-  const { subject } = contracts.turnScored;
-  const message = { v: 1, turnId, tenant: 'acme', at: 1, body };
-  const letter = {
-    subject,
-    consumer: durableName('dispatcher', subject),
-    code: 'handler-failed',
-    error: marker,
-    deliveries: 3,
-    messageId: null,
-    payload: Buffer.from(JSON.stringify(message)).toString('base64'),
-  };
-  const envelope = messageSchema('dead').parse({ v: 1, turnId, tenant: 'acme', at: 1, body: letter });
-  await service.app.get(Bus).store(deadSubject(subject), randomUUID(), JSON.stringify(envelope));
-}
-
-const rows = async (table: string, id: string, column = 'id'): Promise<number> =>
-  Number(
-    (
-      await query<{ count: string }>(env['DATABASE_URL']!, `SELECT count(*) FROM ${table} WHERE "${column}" = '${id}'`)
-    )[0]!.count,
-  );
-const endings = async (id: string): Promise<string | undefined> =>
-  (await query<{ ending: string }>(env['DATABASE_URL']!, `SELECT ending FROM turns WHERE id = '${id}'`))[0]?.ending;
+const turnOf = (who: Person, fate: Fate) => markedTurn(stage, who, fate);
+const places = (text: string) => placesOf(stage, text);
+const rows = (table: string, id: string, column?: string) => countOf(stage, table, id, column);
 const pending = async (name: 'sampleTrained'): Promise<number | undefined> =>
   (await service.app.get(Bus).request('overview', { tenant: null })).pending[
     durableName('dispatcher', contracts[name].subject)
   ];
 const status = (): Promise<LedgerStatus> => service.app.get(Bus).request('status', { tenant: null });
-
-/** Where a text stands: in any row of any table, in any message of any stream, its bytes as they are or as base64. */
-async function places(text: string): Promise<string[]> {
-  const found: string[] = [];
-  const url = env['DATABASE_URL']!;
-  const tables = await query<{ name: string }>(
-    url,
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
-  );
-  const hex = Buffer.from(text).toString('hex');
-  for (const { name } of tables) {
-    const [{ count }] = (await query<{ count: string }>(
-      url,
-      `SELECT count(*) FROM ${name} t WHERE t::text LIKE '%${text}%' OR t::text LIKE '%${hex}%'`,
-    )) as [{ count: string }];
-    if (Number(count) > 0) found.push(name);
-  }
-  const connection = await connect({ servers: nats.url });
-  const manager = await jetstreamManager(connection);
-  for await (const { config, state } of manager.streams.list())
-    for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
-      const message = await manager.streams.getMessage(config.name, { seq });
-      if (!message) continue;
-      const raw = Buffer.from(message.data).toString('latin1');
-      const payload = /"payload":"([^"]*)"/.exec(raw)?.[1] ?? '';
-      if (`${message.subject} ${raw} ${Buffer.from(payload, 'base64').toString('latin1')}`.includes(text))
-        found.push(config.name);
-    }
-  await connection.close();
-  return [...new Set(found)].sort();
-}
 
 interface Result {
   readonly turns: number;
@@ -297,7 +132,7 @@ test('of a session nothing is left anywhere, the books balance, and the versions
   await send(service, 'sampleTrained', ids[3]!, trainedIn(1));
   const pairing = pairedTurn({ responseId: 'late', sessionId: null, answer: `a late answer ${alice.marker}` });
   await send(service, 'turnPaired', ids[0]!, pairing);
-  await until(async () => (await endings(ids[0]!)) === 'paired');
+  await until(async () => (await endingOf(stage, ids[0]!)) === 'paired');
   await until(async () => (await pending('sampleTrained')) === 0);
   expect(await rows('trained_tokens', ids[3]!, 'turnId')).toBe(0);
   expect(await rows('turn_texts', ids[0]!, 'turnId')).toBe(0);
@@ -384,7 +219,7 @@ test('a whole tenant goes, turns that nobody claimed included, and another one s
   await until(async () => (await rows('turns', other)) === 1);
   expect((await places('MARKER-')).length).toBeGreaterThan(3);
   const done = await forget();
-  expect(done.trained.versions.map(({ version }) => version)).toContain(versions);
+  expect(done.trained.versions.map(({ version }) => version)).toContain(stage.versions);
   expect(await places('MARKER-')).toEqual(['RL', 'turns']);
   expect(await places('MARKER-frank')).toEqual([]);
   expect([await rows('turns', frankly), await rows('turns', other)]).toEqual([1, 1]);
