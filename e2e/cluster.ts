@@ -108,6 +108,7 @@ export class Cluster {
       // The same for all gateways: one's sessions are the other's.
       SESSION_SECRET: 'one for all gateways',
       API_KEYS: '',
+      ADMIN_API_KEYS: '',
       API_KEYS_FILE: '',
     };
     for (const [app, size] of Object.entries(SIZES) as [App, number][]) {

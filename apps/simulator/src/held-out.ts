@@ -1,6 +1,7 @@
 import { heldOutQuestions, ruleMet, wellFormed, type Persona } from '@hindcast/seed-world';
 import { z } from 'zod';
 import type { HeldOut } from './core/report';
+import { authorization, type Gateway } from './ledger';
 
 /** Questions per evaluation; the standard error of a rate is then at most 5 points. */
 export const HELD_OUT_QUESTIONS = 100;
@@ -35,7 +36,7 @@ export const answerSeed = (seed: number, i: number): number => 1_000_000 + seed 
  * the engine.
  */
 export async function evaluateHeldOut(options: {
-  readonly gatewayUrl: string;
+  readonly gateway: Gateway;
   readonly engineUrl: string;
   readonly baseModel: string;
   readonly model: string;
@@ -50,7 +51,7 @@ export async function evaluateHeldOut(options: {
     for (let i = next++; i < questions.length; i = next++) {
       const answer = Completion.parse(
         await post(
-          `${options.gatewayUrl}/v1/chat/completions`,
+          `${options.gateway.gatewayUrl}/v1/chat/completions`,
           {
             model: options.model,
             messages: [{ role: 'user', content: questions[i]!.text }],
@@ -60,7 +61,7 @@ export async function evaluateHeldOut(options: {
             logprobs: true,
             return_token_ids: true,
           },
-          { 'x-turn-type': 'side' },
+          { 'x-turn-type': 'side', ...authorization(options.gateway.apiKey) },
         ),
       );
       const [choice] = answer.choices;

@@ -16,18 +16,30 @@ const POLL_MS = 50;
 /** An answer that was released before its capture was stored is announced late, or never. */
 const CAPTURE_PATIENCE_MS = 5_000;
 
-export async function status(gatewayUrl: string): Promise<Status> {
-  const response = await fetch(`${gatewayUrl}/v1/status`, { signal: AbortSignal.timeout(5_000) });
+/** A gateway, and the key that it knows its callers by where it asks for one. */
+export interface Gateway {
+  readonly gatewayUrl: string;
+  readonly apiKey?: string | undefined;
+}
+
+export const authorization = (apiKey: string | undefined): Record<string, string> =>
+  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+
+export async function status(gatewayUrl: string, apiKey?: string): Promise<Status> {
+  const response = await fetch(`${gatewayUrl}/v1/status`, {
+    headers: authorization(apiKey),
+    signal: AbortSignal.timeout(5_000),
+  });
   if (!response.ok) throw new Error(`/v1/status answered ${response.status}`);
   return Status.parse(await response.json());
 }
 
 /** As {@link status}, with patience for a ledger that is away or slow. */
-export async function statusWithin(gatewayUrl: string, patienceMs: number): Promise<Status> {
+export async function statusWithin({ gatewayUrl, apiKey }: Gateway, patienceMs: number): Promise<Status> {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {
-      return await status(gatewayUrl);
+      return await status(gatewayUrl, apiKey);
     } catch (error) {
       if (performance.now() >= end) throw error;
       await sleep(POLL_MS);
@@ -47,7 +59,7 @@ export async function whenSettled(
   const start = performance.now();
   let saidAt = start;
   for (;;) {
-    const now = await status(stack.gatewayUrl).catch(() => null);
+    const now = await status(stack.gatewayUrl, stack.apiKey).catch(() => null);
     const elapsed = performance.now() - start;
     if (now) {
       const known = now.turns.captured >= captured || elapsed > CAPTURE_PATIENCE_MS;

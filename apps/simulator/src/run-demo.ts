@@ -19,7 +19,7 @@ export async function runDemo(stack: Stack, options: DemoOptions, patienceMs: nu
   const before = await heldOut(stack, options, BASE_MODEL, 'Held-out questions, seed model   ');
   const firstAnswers = await runSessions(stack, options, patienceMs);
   const after = await heldOut(stack, options, CURRENT_MODEL, 'Held-out questions, last version ');
-  const ledger = await statusWithin(stack.gatewayUrl, patienceMs);
+  const ledger = await statusWithin(stack, patienceMs);
   const wrong = imbalances(ledger);
   if (wrong.length > 0) throw new Error(`the books do not balance: ${wrong.join('; ')}`);
   return demoReport(options, ledger, firstAnswers, { before, after }, adapterDir(stack, ledger.policyVersion));
@@ -31,9 +31,9 @@ export const adapterDir = (stack: Stack, version: number): string | null =>
 
 /** @returns for each session whether its first answer met the wish */
 async function runSessions(stack: Stack, options: DemoOptions, patienceMs: number): Promise<boolean[]> {
-  const client = new ChatClient(stack.gatewayUrl);
+  const client = new ChatClient(stack.gatewayUrl, stack.apiKey);
   const draw = random(`${options.seed}/${options.persona}/user`);
-  const known = (await statusWithin(stack.gatewayUrl, patienceMs)).turns.captured;
+  const known = (await statusWithin(stack, patienceMs)).turns.captured;
   const progress = new Progress('Sessions', options.sessions);
   const firstAnswers: boolean[] = [];
   let captured = known;
@@ -70,7 +70,7 @@ async function heldOut(
   const progress = new Progress(title, HELD_OUT_QUESTIONS, HELD_OUT_QUESTIONS);
   try {
     return await evaluateHeldOut({
-      gatewayUrl: stack.gatewayUrl,
+      gateway: stack,
       engineUrl: stack.engineUrl,
       baseModel: BASE_MODEL,
       model,

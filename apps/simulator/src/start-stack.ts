@@ -1,5 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { environment } from './config';
+import { keysOf, withSimulatedUsers } from './core/gateway-keys';
 import type { Method } from './core/report';
 import type { Feedback } from './core/user';
 import { Progress, say } from './progress';
@@ -43,6 +45,8 @@ export async function startStack(options: StartOptions): Promise<Stack> {
   );
   const judgeBaseUrl =
     options.judgeBaseUrl ?? (options.environmentWins ? environment['JUDGE_BASE_URL'] || undefined : undefined);
+  const keys = keysOf({ ...(options.environmentWins ? environment : {}), ...options.settings });
+  const apiKey = `sk-${randomBytes(24).toString('hex')}`;
   const progress = new Progress('Starting', judgeBaseUrl === undefined ? PROCESSES : PROCESSES - 1, 100);
   try {
     return await Stack.start({
@@ -52,6 +56,7 @@ export async function startStack(options: StartOptions): Promise<Stack> {
       ports: options.ports,
       ...(options.gatewayPort === undefined ? {} : { gatewayPort: options.gatewayPort }),
       settings: { ...preset, ...options.settings, ...(options.environmentWins ? Object.fromEntries(own) : {}) },
+      ...(keys === null ? {} : { keys: withSimulatedUsers(keys, sha256(apiKey)), apiKey }),
       ...(judgeBaseUrl === undefined ? {} : { judgeBaseUrl }),
       onStarted: (app) => progress.advance(app),
     });
@@ -59,6 +64,8 @@ export async function startStack(options: StartOptions): Promise<Stack> {
     progress.stop();
   }
 }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Runs `task` with a stack; the stack ends with it, however it ends. */
 export async function withStack<T>(options: StartOptions, task: (stack: Stack) => Promise<T>): Promise<T> {

@@ -46,7 +46,7 @@ export const up = addDemoFlags(
   });
 
 async function printBothAnswers(stack: Stack, seed: number): Promise<void> {
-  const client = new ChatClient(stack.gatewayUrl);
+  const client = new ChatClient(stack.gatewayUrl, stack.apiKey);
   const [question] = heldOutQuestions(`${seed}/shown`, 1);
   const messages = [{ role: 'user' as const, content: question!.text }];
   say();

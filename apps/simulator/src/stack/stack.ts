@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../config';
+import type { GatewayKeys } from '../core/gateway-keys';
 import { Child } from './child';
 import { lockFolder } from './folder-lock';
 import { startNatsServer } from './nats-server';
@@ -21,6 +22,8 @@ const DEFAULT_PORTS: Readonly<Record<App | 'nats-server', number>> = {
   trainer: 8084,
 };
 
+const NO_KEYS: GatewayKeys = { API_KEYS: '', ADMIN_API_KEYS: '', API_KEYS_FILE: '' };
+
 export interface StackOptions {
   /** Repository root: the services' working directory. */
   readonly root: string;
@@ -32,6 +35,10 @@ export interface StackOptions {
   readonly gatewayPort?: number;
   /** Settings for all services. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Who may call the gateway; without it everybody on this machine. */
+  readonly keys?: GatewayKeys;
+  /** One of those keys, for who talks to the gateway from here. */
+  readonly apiKey?: string;
   /** Uses this judge in place of the demo judge. */
   readonly judgeBaseUrl?: string;
   readonly onStarted?: (app: App | 'nats-server', started: number, of: number) => void;
@@ -68,6 +75,10 @@ export class Stack {
 
   get gatewayUrl(): string {
     return this.url('gateway');
+  }
+  /** What the gateway knows its callers from here by; undefined where it asks nobody. */
+  get apiKey(): string | undefined {
+    return this.options.apiKey;
   }
   get engineUrl(): string {
     return this.url('engine');
@@ -158,11 +169,10 @@ export class Stack {
       NATS_CA_FILE: '',
       DATA_DIR: options.dataDir,
       POLICY_DIR: this.policyDir,
-      // The simulated users have no keys; the stack listens on loopback only.
-      API_KEYS: '',
-      ADMIN_API_KEYS: '',
-      API_KEYS_FILE: '',
       ...options.settings,
+      // Keys are the gateway's alone; without any the stack, which listens on loopback only, is open.
+      ...NO_KEYS,
+      ...(app === 'gateway' ? options.keys : {}),
       ...(this.ports.has('engine') ? { POLICY_BASE_URL: `${this.engineUrl}/v1` } : {}),
       ...(options.judgeBaseUrl !== undefined
         ? { JUDGE_BASE_URL: options.judgeBaseUrl }
