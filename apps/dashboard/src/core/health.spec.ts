@@ -1,5 +1,5 @@
 import { overviewFixture } from '../testing/overview-fixture';
-import { healthRows } from './health';
+import { healthRows, healthyEngines } from './health';
 
 const overview = overviewFixture();
 
@@ -27,6 +27,12 @@ describe('the health of the parts', () => {
     expect(detail('new')).toBe('new');
     expect(detail(null)).toBeNull();
     expect(detail('power-loss', false)).toBe('does not answer');
+  });
+
+  it('counts no engine that fails its health check among those that hold a version', () => {
+    const [up, down] = overview.engines.map(({ url }) => url);
+    expect(healthyEngines([up!, down!], overview.engines)).toEqual([up]);
+    expect(healthyEngines([up!, down!], [])).toEqual([up, down]);
   });
 
   it('tells replicas apart, and each has a key of its own', () => {

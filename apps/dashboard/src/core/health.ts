@@ -1,4 +1,4 @@
-import type { Overview } from '@hindcast/contracts';
+import type { Overview, ServiceSummary } from '@hindcast/contracts';
 
 export interface HealthRow {
   readonly key: string;
@@ -15,6 +15,14 @@ const DURABILITIES: Readonly<Record<string, string>> = {
   'process-death': 'what is stored outlives the broker’s process, not a power cut',
   'power-loss': 'what is stored outlives a power cut',
 };
+
+/** A process is well when it is ready and nothing that it checks is wrong: one verdict, wherever it is shown. */
+export const isWell = ({ ready, checks }: Pick<ServiceSummary, 'ready' | 'checks'>): boolean =>
+  ready && checks.every(({ ok }) => ok);
+
+/** Those of `urls` that do not fail their health check; one that nothing is known of yet counts. */
+export const healthyEngines = (urls: readonly string[], engines: Overview['engines']): readonly string[] =>
+  urls.filter((url) => engines.every((engine) => engine.url !== url || engine.ok));
 
 /** What can be well or not, what is wrong first. */
 export function healthRows({ engines, services, broker, ledger }: Overview): HealthRow[] {
@@ -48,7 +56,7 @@ export function healthRows({ engines, services, broker, ledger }: Overview): Hea
       return {
         key: `${app} ${instance}`,
         name: services.filter((other) => other.app === app).length > 1 ? `${app} ${instance}` : app,
-        ok: ready && wrong.length === 0,
+        ok: isWell({ ready, checks }),
         detail: wrong.length > 0 ? wrong.join('; ') : ready ? release : 'not ready',
       };
     }),

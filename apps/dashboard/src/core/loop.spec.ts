@@ -1,5 +1,6 @@
 import { contracts, durableName } from '@hindcast/contracts';
 import { emptyOverviewFixture, overviewFixture } from '../testing/overview-fixture';
+import { healthRows } from './health';
 import { loopArrows, nodeHealth } from './loop';
 
 const overview = overviewFixture();
@@ -35,9 +36,20 @@ describe('the arrows of the loop', () => {
 
 describe('the health of a node', () => {
   it('is that of all its processes', () => {
-    expect(nodeHealth('gateway', overview)).toEqual({ ok: true, text: '2 of 2 ready' });
+    expect(nodeHealth('gateway', overview)).toEqual({ ok: true, text: '2 of 2 well' });
     expect(nodeHealth('judge', overview)).toEqual({ ok: false, text: 'not ready' });
     expect(nodeHealth('engines', overview)).toEqual({ ok: false, text: '1 of 2 up' });
+  });
+
+  it('is the verdict of the table of health: ready is not well while a check fails', () => {
+    const services = overview.services.map((service) => ({
+      ...service,
+      checks: [{ name: 'engine gpu-1:8000', ok: false, detail: 'fails its health check' }],
+    }));
+    const rows = healthRows({ ...overview, services });
+    expect(rows.filter(({ name }) => name.startsWith('gateway ')).map(({ ok }) => ok)).toEqual([false, false]);
+    expect(nodeHealth('gateway', { ...overview, services })).toEqual({ ok: false, text: '0 of 2 well' });
+    expect(nodeHealth('gate', { ...overview, services })).toEqual({ ok: false, text: 'something wrong' });
   });
 
   it('is bad where nobody answers', () =>

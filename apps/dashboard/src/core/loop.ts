@@ -1,4 +1,5 @@
 import type { LedgerOverview, Overview } from '@hindcast/contracts';
+import { isWell } from './health';
 
 export type LoopNode = 'gateway' | 'judge' | 'teacher' | 'gate' | 'trainer' | 'engines';
 
@@ -46,7 +47,7 @@ function waitingOf(ledger: LedgerOverview, waiting: Waiting): number | null {
 
 export interface NodeHealth {
   readonly ok: boolean;
-  /** “2 of 3 ready”, or what is wrong. */
+  /** “2 of 3 well”, or what is wrong. */
   readonly text: string;
 }
 
@@ -58,7 +59,7 @@ const APPS: Readonly<Record<Exclude<LoopNode, 'engines'>, string>> = {
   trainer: 'trainer',
 };
 
-/** Whether the processes behind a node are ready. */
+/** Whether the processes behind a node are well, by the verdict of the table of health. */
 export function nodeHealth(node: LoopNode, { engines, services }: Overview): NodeHealth {
   if (node === 'engines')
     return share(
@@ -66,11 +67,10 @@ export function nodeHealth(node: LoopNode, { engines, services }: Overview): Nod
       'up',
       'none configured',
     );
-  return share(
-    services.filter(({ app }) => app === APPS[node]).map(({ ready }) => ready),
-    'ready',
-    'not on the bus',
-  );
+  const own = services.filter(({ app }) => app === APPS[node]);
+  const only = own.length === 1 ? own[0]! : null;
+  if (only !== null && only.ready && !isWell(only)) return { ok: false, text: 'something wrong' };
+  return share(own.map(isWell), only === null ? 'well' : 'ready', 'not on the bus');
 }
 
 function share(states: readonly boolean[], word: string, none: string): NodeHealth {

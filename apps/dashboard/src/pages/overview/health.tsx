@@ -21,7 +21,14 @@ export function Health({ overview }: { readonly overview: Overview }) {
         wrong === 0 ? <Badge tone="ok">all well</Badge> : <Badge tone="bad">{`${wrong} of ${rows.length} wrong`}</Badge>
       }
     >
-      <Table caption="Health of every part" columns={columns} rows={rows} rowKey={({ key }) => key} narrow="cards" />
+      <Table
+        caption="Health of every part"
+        className="health"
+        columns={columns}
+        rows={rows}
+        rowKey={({ key }) => key}
+        narrow="cards"
+      />
     </Section>
   );
 }

@@ -1,4 +1,6 @@
 import type { CurrentPolicy } from '@hindcast/contracts';
+import { useStreamed } from '../../api/events';
+import { healthyEngines } from '../../core/health';
 import { percent } from '../../core/number';
 import { numberText } from '../../core/number-text';
 import type { TimelineEntry } from '../../core/version-timeline';
@@ -15,6 +17,7 @@ export interface ServingVersionProps {
 /** What answers now, and what is on trial beside it. */
 export function ServingVersion({ current, timeline }: ServingVersionProps) {
   const { version, adapter, engines, canary, weights, at } = current;
+  const up = healthyEngines(engines, useStreamed('overview')?.engines ?? []);
   const row = timeline.find((entry) => entry.row.version === version)?.row;
   return (
     <Section title="Serves now">
@@ -38,8 +41,22 @@ export function ServingVersion({ current, timeline }: ServingVersionProps) {
         )}
         <Stat
           label="Engines that hold it"
-          value={engines.length}
-          note={engines.length === 0 ? undefined : engines.map((url) => <div key={url}>{url}</div>)}
+          value={up.length}
+          note={
+            engines.length === 0
+              ? undefined
+              : engines.map((url) => (
+                  <div key={url}>
+                    {url}
+                    {!up.includes(url) && (
+                      <>
+                        {' '}
+                        <Badge tone="bad">fails its health check</Badge>
+                      </>
+                    )}
+                  </div>
+                ))
+          }
         />
         {canary !== null && (
           <Stat
