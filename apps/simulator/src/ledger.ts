@@ -80,10 +80,7 @@ export async function whenSettled(
 
 function waitingFor(stack: Stack, now: Status | null): string {
   const [ended] = stack.ended();
-  if (ended) {
-    const how = ended.ending!.signal ?? `code ${ended.ending!.code}`;
-    return `${ended.name} ended (${how}); start it again with: npm run service -- ${ended.name} --env-file ${stack.envFile(ended.name)}`;
-  }
+  if (ended) return stack.told(ended);
   if (!now) return 'waiting for the ledger';
   return `waiting: ${now.cases.deciding} turns to decide, ${now.waitingSamples} samples for a step of ${now.batchSize ?? '?'}`;
 }

@@ -1,8 +1,9 @@
 import { heldOutQuestions } from '@hindcast/seed-world';
 import { wholeNumber } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ChatClient } from '../client';
+import { closingWords } from '../core/closing-words';
 import { addDemoFlags, type DemoFlags } from '../options';
 import { say } from '../progress';
 import { BASE_MODEL, CURRENT_MODEL, printReport, runDemo } from '../run-demo';
@@ -14,6 +15,9 @@ interface Flags extends DemoFlags {
   readonly dataDir: string;
 }
 
+/** Where the command line looks for what `npm start` wrote down. */
+const DATA_DIR = join(root, '.data/one-machine');
+
 export const up = addDemoFlags(
   new Command('up').description(
     'Starts everything on this machine, lets simulated users talk to it, shows what changed, and keeps serving.',
@@ -21,7 +25,7 @@ export const up = addDemoFlags(
   { sessions: 40 },
 )
   .addOption(new Option('--port <n>', 'port of the gateway (default: 8080, or any free one)').argParser(wholeNumber(1)))
-  .option('--data-dir <folder>', 'where everything is written and found again', join(root, '.data/one-machine'))
+  .option('--data-dir <folder>', 'where everything is written and found again', DATA_DIR)
   .action(async (flags: Flags) => {
     await withStack(
       {
@@ -35,11 +39,18 @@ export const up = addDemoFlags(
         settings: flags.set,
       },
       async (stack) => {
+        say(`Dashboard: ${stack.gatewayUrl}/`);
+        stack.onEnded((ended) => say(`\n${ended}`));
         if (flags.sessions > 0) {
           printReport(await runDemo(stack, flags, flags.patience * 1000));
           await printBothAnswers(stack, flags.seed);
         }
-        printHowToChat(stack);
+        const isElsewhere = resolve(flags.dataDir) !== DATA_DIR;
+        const { gatewayUrl, logFolder, asksForKey } = stack;
+        say();
+        for (const line of closingWords({ gatewayUrl, logFolder, model: CURRENT_MODEL, asksForKey, isElsewhere }))
+          say(line);
+        say();
         await new Promise<never>(() => setInterval(() => undefined, 60_000)); // serves until Ctrl-C
       },
     );
@@ -58,17 +69,4 @@ async function printBothAnswers(stack: Stack, seed: number): Promise<void> {
     const { text } = await client.ask({ model, messages, seed, turnType: 'side' });
     say(`  ${who.padEnd(12)}  ${text.replaceAll('\n', '\n                ')}`);
   }
-}
-
-function printHowToChat(stack: Stack): void {
-  say();
-  say(
-    `Serving at ${stack.gatewayUrl}/v1 (logs in ${stack.logFolder}). Every answer you react to trains the model. Ctrl-C stops everything.`,
-  );
-  say();
-  say(`curl -N ${stack.gatewayUrl}/v1/chat/completions -H 'content-type: application/json' \\`);
-  say(
-    `  -d '{"model":"${CURRENT_MODEL}","stream":true,"max_tokens":120,"messages":[{"role":"user","content":"What is a planet?"}]}'`,
-  );
-  say();
 }

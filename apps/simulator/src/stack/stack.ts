@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../config';
+import { endedPart } from '../core/ended-part';
 import type { GatewayKeys } from '../core/gateway-keys';
 import { Child } from './child';
 import { lockFolder } from './folder-lock';
@@ -80,6 +81,9 @@ export class Stack {
   get apiKey(): string | undefined {
     return this.options.apiKey;
   }
+  get asksForKey(): boolean {
+    return this.options.keys !== undefined;
+  }
   get engineUrl(): string {
     return this.url('engine');
   }
@@ -93,6 +97,21 @@ export class Stack {
   /** Processes that ended without being asked to, and that nobody has started again from here. */
   ended(): Child[] {
     return this.children.filter((child) => child.ending !== null && !this.endedByUs.has(child));
+  }
+
+  /** What a person is told of a process that ended without being asked to. */
+  told(child: Child): string {
+    const envFile = this.envFile(child.name);
+    const again = existsSync(envFile) ? `npm run service -- ${child.name} --env-file ${envFile}` : null;
+    return endedPart({ name: child.name, ending: child.ending!, logFile: child.logFile, again });
+  }
+
+  /** Tells of each process that ends without being asked to, from now on. */
+  onEnded(tell: (text: string) => void): void {
+    for (const child of this.children)
+      void child.whenEnded().then(() => {
+        if (!this.endedByUs.has(child)) tell(this.told(child));
+      });
   }
 
   /** Resolves when the app's process has ended. */
@@ -120,15 +139,16 @@ export class Stack {
 
   /** Kills everything at once. For a person who cannot wait. */
   killAll(): void {
-    for (const child of this.children) if (!child.ending) child.process.kill('SIGKILL');
+    for (const child of this.children) {
+      this.endedByUs.add(child);
+      if (!child.ending) child.process.kill('SIGKILL');
+    }
   }
 
   /** Ends everything, last started first. */
   async stop(): Promise<void> {
-    for (const child of [...this.children].reverse()) {
-      this.endedByUs.add(child);
-      await child.stop();
-    }
+    for (const child of this.children) this.endedByUs.add(child);
+    for (const child of [...this.children].reverse()) await child.stop();
     live.delete(this);
     this.lock?.release();
   }
