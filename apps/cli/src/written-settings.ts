@@ -21,6 +21,12 @@ export function writtenSettings(folder: string, app: string): Env {
   return existsSync(file) ? present(parseEnv(readFileSync(file, 'utf8')) as Env) : {};
 }
 
+/** Whether a server's base URL is the one that `npm start` gave its own. */
+export const isOfNpmStart = (folder: string, app: 'engine' | 'demo-judge', baseUrl: string): boolean => {
+  const port = writtenSettings(folder, app)['PORT'];
+  return port !== undefined && baseUrl === `http://127.0.0.1:${port}/v1`;
+};
+
 /** An empty variable counts as unset. */
 export const present = (env: Env): Env =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));

@@ -5,7 +5,7 @@ import { logProbModeFinding } from './core/log-prob-mode';
 import { Unreachable, call, refusalOf, type Server } from './http';
 import { listedModels, modelFinding } from './core/model-findings';
 import { scoreIds } from './scoring';
-import type { Settings } from './settings';
+import { startOf, type Settings } from './settings';
 
 /** What the other checks of an engine go on with. */
 export interface EngineLook {
@@ -24,7 +24,8 @@ export const PROBE_MESSAGES = [{ role: 'user', content: 'Name a colour.' }] as c
 const PROBE_TOKENS = 8;
 
 /** One real request to an engine, as the gateway sends it (docs/engine-calls.md §1). */
-export async function checkEngine(baseUrl: string, { gateway }: Settings): Promise<EngineLook> {
+export async function checkEngine(baseUrl: string, settings: Settings): Promise<EngineLook> {
+  const { gateway } = settings;
   const server: Server = { baseUrl, key: gateway.POLICY_API_KEY };
   const name = `engine ${baseUrl}`;
   const seen = { server, name, answer: null, clockMs: null };
@@ -40,15 +41,19 @@ export async function checkEngine(baseUrl: string, { gateway }: Settings): Promi
     return { ...seen, findings: [listed, ...findings], answer, clockMs: list.clockMs };
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
-    return { ...seen, findings: [engineAway(name, error.message, 'POLICY_BASE_URL')] };
+    return {
+      ...seen,
+      findings: [engineAway(name, error.message, 'POLICY_BASE_URL', startOf(settings, 'engine', baseUrl))],
+    };
   }
 }
 
-export const engineAway = (check: string, why: string, variable: string): Finding =>
+/** @param start how it is started, where that is known */
+export const engineAway = (check: string, why: string, variable: string, start: string | null): Finding =>
   fault(
     check,
     `does not answer (${why})`,
-    `Start it, or correct ${variable}, which ends in /v1; several are separated by commas.`,
+    start ?? `Start it, or correct ${variable}, which ends in /v1; several are separated by commas.`,
   );
 
 async function askOnce(

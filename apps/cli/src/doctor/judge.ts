@@ -6,12 +6,13 @@ import { TrialVote, judgeFinding } from './core/judge-findings';
 import { fault, ok, skipped, warning, type Finding } from './core/finding';
 import { listedModels } from './core/model-findings';
 import { Unreachable, call } from './http';
-import type { Settings } from './settings';
+import { startOf, type Settings } from './settings';
 
 const ENTRY = 'apps/judge-svc/dist/commands/main.js';
 
 /** One real vote, asked for by the judge service's own code and settings. */
-export async function checkJudge({ judge, judgeEnv, trainer }: Settings, launch: Launch): Promise<Finding[]> {
+export async function checkJudge(settings: Settings, launch: Launch): Promise<Finding[]> {
+  const { judge, judgeEnv, trainer } = settings;
   if (trainer.METHOD === 'none') return [skipped('judge', 'METHOD=none: votes train nothing')];
   const check = `judge ${judge.JUDGE_BASE_URL}`;
   const child = spawn(process.execPath, [...launch(ENTRY)], {
@@ -32,7 +33,7 @@ export async function checkJudge({ judge, judgeEnv, trainer }: Settings, launch:
       ),
     ];
   const vote = TrialVote.parse(JSON.parse(said.out));
-  const findings = [judgeFinding(check, vote, judge)];
+  const findings = [judgeFinding(check, vote, judge, startOf(settings, 'demo-judge', judge.JUDGE_BASE_URL))];
   if (vote.outcome === 'refused' && /40[04]|422/.test(vote.why ?? ''))
     findings.push(...(await modelHint(check, judge)));
   return findings;

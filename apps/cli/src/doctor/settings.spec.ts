@@ -15,6 +15,7 @@ import {
   TeacherSettings,
   TrainerSettings,
   readSettings,
+  startOf,
 } from './settings';
 
 it.each<[string, z.ZodObject, z.ZodType]>([
@@ -51,6 +52,16 @@ describe('settings come from', () => {
       gateway: { POLICY_MODEL: 'mine' },
       judge: { JUDGE_MODEL: 'of-judge-svc' },
     });
+  });
+
+  it('an engine that npm start had is started with it again; another one is not', () => {
+    writeFileSync(join(folder, 'env', 'engine.env'), 'PORT="8123"\n');
+    const settings = readSettings({}, { dataDir: folder });
+    expect(startOf(settings, 'engine', 'http://127.0.0.1:8123/v1')).toMatch(
+      /start it again with npm start; .*engine\.log/,
+    );
+    expect(startOf(settings, 'engine', 'http://gpu:8123/v1')).toBeNull();
+    expect(startOf(settings, 'demo-judge', 'http://127.0.0.1:8123/v1')).toBeNull();
   });
 
   it('a file in its place', () => {

@@ -5,7 +5,7 @@ import { HindcastError } from '@hindcast/contracts';
 import { CommonConfig, baseUrl, commaList, parseConfig, secret } from '@hindcast/platform';
 import { z } from 'zod';
 import { root } from '../root';
-import { dataFolder, present, writtenSettings, type Env } from '../written-settings';
+import { dataFolder, isOfNpmStart, present, writtenSettings, type Env } from '../written-settings';
 
 // Of each app the variables that are looked into, with the app's own defaults; a test compares them with its config.ts.
 
@@ -120,6 +120,12 @@ function fileSettings(file: string): Env {
     throw new HindcastError('config-invalid', `${file} cannot be read: ${(cause as Error).message}`, { cause });
   }
 }
+
+/** What starts a server of the set-up that `npm start` made; `null` for any other. */
+export const startOf = ({ dataDir }: Settings, app: 'engine' | 'demo-judge', baseUrl: string): string | null =>
+  isOfNpmStart(dataDir, app, baseUrl)
+    ? `It is the one of npm start: end what still runs of it, and start it again with npm start; its log is ${join(dataDir, 'logs', `${app}.log`)}.`
+    : null;
 
 /** A folder as the services, which run in the repository's, take it. */
 export const folderOf = (path: string): string => resolve(root, path);

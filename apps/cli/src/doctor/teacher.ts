@@ -4,14 +4,12 @@ import { fault, ok, skipped, type Finding } from './core/finding';
 import { listedModels, modelFinding } from './core/model-findings';
 import { Unreachable, call, refusalOf, rootOf, type Server } from './http';
 import { scoreIds } from './scoring';
-import type { Settings } from './settings';
+import { startOf, type Settings } from './settings';
 import { engineEncoder, firstDifference } from './tokenizer';
 
 /** Whether each teacher scores given ids, and has the policy's vocabulary. */
-export async function checkTeachers(
-  { teacher, trainer }: Settings,
-  policy: EngineLook | undefined,
-): Promise<Finding[]> {
+export async function checkTeachers(settings: Settings, policy: EngineLook | undefined): Promise<Finding[]> {
+  const { teacher, trainer } = settings;
   if (trainer.METHOD === 'binary-rl' || trainer.METHOD === 'none')
     return [skipped('teacher', `METHOD=${trainer.METHOD} needs none`)];
   const dialect = teacher.TEACHER_DIALECT ?? teacher.POLICY_DIALECT;
@@ -24,15 +22,16 @@ export async function checkTeachers(
       ),
     ];
   const urls = teacher.TEACHER_BASE_URL ?? teacher.POLICY_BASE_URL;
-  return (await Promise.all(urls.map((url) => checkTeacher(url, teacher, dialect, policy)))).flat();
+  return (await Promise.all(urls.map((url) => checkTeacher(url, settings, dialect, policy)))).flat();
 }
 
 async function checkTeacher(
   baseUrl: string,
-  teacher: Settings['teacher'],
+  settings: Settings,
   dialect: 'vllm' | 'sglang',
   policy: EngineLook | undefined,
 ): Promise<Finding[]> {
+  const { teacher } = settings;
   const check = `teacher ${baseUrl}`;
   const server: Server = { baseUrl, key: teacher.TEACHER_API_KEY ?? teacher.POLICY_API_KEY };
   const asked = teacher.TEACHER_MODEL ?? teacher.POLICY_MODEL;
@@ -56,7 +55,14 @@ async function checkTeacher(
     ];
   } catch (error) {
     if (error instanceof Unreachable)
-      return [engineAway(check, error.message, 'TEACHER_BASE_URL (default: POLICY_BASE_URL)')];
+      return [
+        engineAway(
+          check,
+          error.message,
+          'TEACHER_BASE_URL (default: POLICY_BASE_URL)',
+          startOf(settings, 'engine', baseUrl),
+        ),
+      ];
     throw error;
   }
 }

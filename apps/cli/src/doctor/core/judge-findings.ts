@@ -16,11 +16,12 @@ export type TrialVote = z.infer<typeof TrialVote>;
 /** A vote that takes more of its time than this leaves little for a retry, or for a busier hour. */
 const SLOW_SHARE = 0.5;
 
-/** What one vote on a made-up turn, which deserves −1, says of a judge. */
+/** What one vote on a made-up turn, which deserves −1, says of a judge. @param start how it is started, where that is known */
 export function judgeFinding(
   check: string,
   vote: TrialVote,
   { JUDGE_MODEL: model, VOTE_TIMEOUT_MS: limitMs }: { readonly JUDGE_MODEL: string; readonly VOTE_TIMEOUT_MS: number },
+  start: string | null = null,
 ): Finding {
   const took = `in ${(vote.latencyMs / 1000).toFixed(1)} s`;
   if (vote.outcome === 'refused') return refused(check, vote.why ?? '', model);
@@ -32,7 +33,7 @@ export function judgeFinding(
         ? 'Raise VOTE_TIMEOUT_MS, lower JUDGE_MAX_TOKENS, or use a faster judge.'
         : /no chat completion/.test(vote.why ?? '')
           ? 'Correct JUDGE_BASE_URL: it ends in /v1 and belongs to an OpenAI-compatible server.'
-          : 'Start it, or correct JUDGE_BASE_URL, which ends in /v1.',
+          : (start ?? 'Start it, or correct JUDGE_BASE_URL, which ends in /v1.'),
     );
   if (vote.score === null)
     return fault(
