@@ -16,6 +16,8 @@ import { Database, type Statement } from './database';
 import { storableText } from './ledger-commit';
 import { settleLetter, type RecordedLetter } from './letter-outcome';
 
+/** As it stands in a cursor. */
+const SEQUENCE = /^\d{1,15}$/;
 /** Characters of a message that a person is shown. */
 const SHOWN_CHARACTERS = 100_000;
 
@@ -50,9 +52,9 @@ export class DeadLetterDesk {
     private readonly log: Log,
   ) {}
 
-  /** @throws ContractViolation when `before` is no cursor */
+  /** @throws HindcastError `invalid-request` when `before` is no cursor */
   async list({ tenant, code, subject, before, limit }: DeadLettersQuery): Promise<DeadLettersPage> {
-    const place = before === null ? null : placeOf(before);
+    const place = before === null ? null : placeOf(before, SEQUENCE);
     const filter = [tenant, code, subject].map((text) => text && storableText(text));
     const values = [...filter, place?.at ?? null, place && Number(place.id), limit + 1];
     const rows = await this.database.sql<DeadLetterRow>(LIST, values);

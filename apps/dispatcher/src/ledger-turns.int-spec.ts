@@ -186,6 +186,6 @@ it('finds what is further down than it looks through at once, whether many or fe
   expect((await page({ text: 'old rare', limit: 2 })).turns).toHaveLength(1);
 });
 
-it('a cursor that is none breaks the contract', async () => {
-  await expect(page({ before: 'bm9uZQ' })).rejects.toThrow('not a cursor');
+it('a cursor that is none makes the question invalid', async () => {
+  await expect(page({ before: 'bm9uZQ' })).rejects.toMatchObject({ code: 'invalid-request' });
 });

@@ -14,6 +14,8 @@ import {
   type TurnSource,
 } from './turn-list-sql';
 
+/** As it stands in a cursor. */
+const TURN_ID = /^[\w-]+$/;
 /** Turns of fewer than this are gone through for their version; of more, the version's own are. */
 const FEW = 20_000;
 /** Newest turns whose texts are looked through before the index of words is asked: a common word is among them. */
@@ -42,11 +44,11 @@ export class LedgerTurns {
   /**
    * A page of turns, newest first.
    *
-   * @throws ContractViolation when `before` is no cursor
+   * @throws HindcastError `invalid-request` when `before` is no cursor
    * @throws DependencyUnavailable when the database is away
    */
   async page({ text, before, limit, ...filter }: TurnsQuery): Promise<TurnsPage> {
-    const place = before === null ? null : placeOf(before);
+    const place = before === null ? null : placeOf(before, TURN_ID);
     const source = await this.sourceOf(filter);
     // One more tells whether there is a next page.
     if (text === null) return pageOf(await this.rows(filter, source, place, limit + 1), limit);

@@ -90,6 +90,14 @@ describe('queries', () => {
     await expect(gateway.bus.request('status', { tenant: null })).rejects.toMatchObject(unavailable);
   });
 
+  it('are invalid where the responder says so, and with what it says', async () => {
+    const [gateway, dispatcher] = [await client('gateway'), await client('dispatcher')];
+    dispatcher.bus.respond('turn', () => Promise.reject(new HindcastError('invalid-request', 'id: of nothing here')));
+    await dispatcher.nats.connection().flush();
+    const refused = { code: 'invalid-request', message: 'id: of nothing here' };
+    await expect(gateway.bus.request('turn', ask)).rejects.toMatchObject(refused);
+  });
+
   it('survive a question that is not JSON and one without a reply subject', async () => {
     const [gateway, dispatcher] = [await client('gateway'), await client('dispatcher')];
     dispatcher.bus.respond('turn', async () => ({ found: false }));

@@ -30,6 +30,8 @@ const COMMAND_TIMEOUT_MS = 10_000;
 /** Time for the server to hear that a query is no longer answered here. */
 const LEAVE_MS = 1_000;
 const ERROR_HEADER = 'Nats-Service-Error';
+/** Code of an error that whoever asked can mend; what it says is for him. */
+const CODE_HEADER = 'Nats-Service-Error-Code';
 
 export type QueryOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['request']>;
 export type ReplyOf<Q extends QueryName> = z.infer<(typeof queries)[Q]['reply']>;
@@ -113,7 +115,10 @@ export class Bus {
     }
   }
 
-  /** @throws HindcastError `ledger-unavailable` when nobody answers in time, or with an answer that breaks its schema. */
+  /**
+   * @throws HindcastError `ledger-unavailable` when nobody answers in time, or with an answer that breaks its schema; `invalid-request`
+   *   when the ledger says so of the question
+   */
   async request<Q extends QueryName>(query: Q, body: QueryOf<Q>): Promise<ReplyOf<Q>> {
     const { subject, request, reply } = queries[query];
     const question = request.parse(body);
@@ -125,7 +130,10 @@ export class Bus {
       throw new HindcastError('ledger-unavailable', 'the ledger does not answer', { cause });
     }
     const failure = answer.headers?.get(ERROR_HEADER);
-    if (failure) throw new HindcastError('ledger-unavailable', failure);
+    if (failure) {
+      const isInvalid = answer.headers?.get(CODE_HEADER) === INVALID;
+      throw new HindcastError(isInvalid ? INVALID : 'ledger-unavailable', failure);
+    }
     const parsed = readNewer(reply, parseJson(answer));
     if (!parsed.success) {
       throw new HindcastError(
@@ -221,8 +229,13 @@ export class Bus {
       const answer = reply.parse(await handler(question.data as QueryOf<Q>));
       message.respond(JSON.stringify(answer));
     } catch (error) {
-      this.log.error('query.failed', { query, error });
       const failure = headers();
+      if (error instanceof HindcastError && error.code === INVALID) {
+        failure.set(ERROR_HEADER, error.message);
+        failure.set(CODE_HEADER, INVALID);
+        return void message.respond('{}', { headers: failure });
+      }
+      this.log.error('query.failed', { query, error });
       failure.set(
         ERROR_HEADER,
         error instanceof ContractViolation ? 'the question breaks its schema' : 'the ledger failed',
@@ -231,6 +244,8 @@ export class Bus {
     }
   }
 }
+
+const INVALID = 'invalid-request';
 
 const published = (subject: string, id: string): SpanAttributes => ({
   'messaging.system': 'nats',

@@ -56,3 +56,8 @@ test('the turn is read from wherever it can be', () => {
     expect(consequenceOf(letter('turnUnhinted', { payload }), null)).toBeNull();
   }
 });
+
+test.each(['', 'x'.repeat(129), 7, null])('a tenant that no message may have is none: %j', (tenant) => {
+  const payload = base64(JSON.stringify({ turnId, tenant }));
+  expect(consequenceOf(letter('turnUnhinted', { payload }), null)).toEqual({ turnId, tenant: null, kind: 'dropped' });
+});

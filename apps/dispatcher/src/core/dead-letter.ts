@@ -1,4 +1,4 @@
-import { TurnId, contractOf, durableName, type DeadLetter } from '@hindcast/contracts';
+import { Tenant, TurnId, contractOf, durableName, type DeadLetter } from '@hindcast/contracts';
 
 /**
  * What a message that failed for good means for its turn.
@@ -55,7 +55,7 @@ function envelopeOf(payload: string): { turnId: string | null; tenant: string | 
   const { turnId, tenant } = Object(envelope) as { turnId?: unknown; tenant?: unknown };
   return {
     turnId: TurnId.safeParse(turnId).data ?? null,
-    tenant: typeof tenant === 'string' && tenant !== '' ? tenant : null,
+    tenant: Tenant.safeParse(tenant).data ?? null,
   };
 }
 

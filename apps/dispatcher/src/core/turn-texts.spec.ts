@@ -24,14 +24,19 @@ it('cuts no character in half, and bears a turn without a conversation', () => {
 });
 
 it('a cursor is the place that it was made of, and nothing else is one', () => {
-  const place = { at: 1_796_000_000_000, id: 'an id with blanks\nand lines' };
-  expect(placeOf(cursorOf(place))).toEqual(place);
+  const place = { at: 1_796_000_000_000, id: '00000000-0000-4000-8000-000000000001' };
+  const ids = /^[\w-]+$/;
+  expect(placeOf(cursorOf(place), ids)).toEqual(place);
+  const ofAnotherList = /^\d+$/;
+  expect(() => placeOf(cursorOf(place), ofAnotherList)).toThrow('not a cursor');
   for (const text of [
     '',
     '!',
     'MTIz',
     Buffer.from('x 1').toString('base64url'),
     Buffer.from('1 ').toString('base64url'),
+    cursorOf({ ...place, id: 'a\0b' }),
+    cursorOf({ ...place, at: 999_999_999_999_999 }),
   ])
-    expect(() => placeOf(text)).toThrow('not a cursor');
+    expect(() => placeOf(text, ids)).toThrow('not a cursor');
 });

@@ -23,8 +23,9 @@ const whole = (least: number, most: number) =>
     .regex(/^\d{1,15}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(least).max(most));
-const version = whole(0, Number.MAX_SAFE_INTEGER);
-const tenant = text(128);
+/** The ledger holds no larger ones. */
+const version = whole(0, 2 ** 31 - 1);
+const tenant = text(128).refine((name) => !name.includes('\0'), 'must be a name');
 const cursor = text(200);
 
 const Turns = z.strictObject({
