@@ -2,6 +2,7 @@ import { contracts, messageSchema, type MessageOf, readNewer } from '@hindcast/c
 import { jetstreamManager, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { consequenceOf } from '../core/dead-letter';
+import { eraseMessage } from './stored-messages';
 
 const STREAM = 'RL_DEAD';
 
@@ -43,9 +44,9 @@ export class DeadLetterBox {
     }
   }
 
-  /** Takes a letter out of the stream for good. */
+  /** Takes a letter out of the stream for good. Somebody else may have at the same time. */
   async remove(id: number): Promise<void> {
-    await this.manager.streams.deleteMessage(STREAM, id, true);
+    await eraseMessage(this.manager, STREAM, id);
   }
 
   /**

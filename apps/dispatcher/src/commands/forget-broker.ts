@@ -6,7 +6,7 @@ import { decodedPayload } from './core/payload-view';
 import { DeadLetterBox, concernedTurn, type StoredLetter } from './dead-letter-box';
 import { belongs, type ForgetTarget, type Owner } from './forget-target';
 import { withProgress } from '@hindcast/platform/terminal';
-import { jsonOf, storedMessages, streamSize } from './stored-messages';
+import { eraseMessage, jsonOf, storedMessages, streamSize } from './stored-messages';
 import type { Terminal } from './terminal';
 
 /** Requests to the broker at once. */
@@ -174,11 +174,4 @@ async function forgetValues(
     ),
   );
   return forgotten.reduce<number>((sum, count) => sum + count, 0);
-}
-
-/** Overwrites the message on disk. One that is gone already is as good. */
-export async function eraseMessage(manager: JetStreamManager, stream: string, sequence: number): Promise<void> {
-  await manager.streams.deleteMessage(stream, sequence, true).catch(async (error: unknown) => {
-    if ((await manager.streams.getMessage(stream, { seq: sequence })) !== null) throw error;
-  });
 }

@@ -2,9 +2,8 @@ import { DependencyUnavailable, buckets } from '@hindcast/contracts';
 import { JetStreamApiError, PubHeaders, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import { eraseMessage } from './forget-broker';
 import { belongs, type ForgetTarget } from './forget-target';
-import { jsonOf, storedMessages } from './stored-messages';
+import { eraseMessage, jsonOf, storedMessages } from './stored-messages';
 
 const STREAM = `KV_${buckets.openTurns}`;
 const SUBJECT = `$KV.${buckets.openTurns}`;

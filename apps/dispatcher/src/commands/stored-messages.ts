@@ -1,4 +1,11 @@
-import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  jetstream,
+  jetstreamManager,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 
 /** Messages asked for at a time, whole ones and their headers alone. */
@@ -69,4 +76,11 @@ export function jsonOf(message: Pick<JsMsg, 'json'>): Readonly<Record<string, un
   } catch {
     return null;
   }
+}
+
+/** Overwrites the message on disk. One that is gone already is as good. */
+export async function eraseMessage(manager: JetStreamManager, stream: string, sequence: number): Promise<void> {
+  await manager.streams.deleteMessage(stream, sequence, true).catch(async (error: unknown) => {
+    if ((await manager.streams.getMessage(stream, { seq: sequence })) !== null) throw error;
+  });
 }
