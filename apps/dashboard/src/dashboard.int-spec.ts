@@ -106,6 +106,20 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
     await asked;
   });
 
+  it('reads again by itself what could not be read once the ledger is back', async () => {
+    server = await startFixtureServer(DIST, 'full');
+    page = await browser.newPage();
+    let isAway = true;
+    await page.route('**/admin/v1/policies?*', (route) =>
+      isAway ? route.fulfill({ status: 503, json: { error: { message: 'away' } } }) : route.continue(),
+    );
+    await page.goto(`${server.url}/ui/policies`);
+    await page.getByText('The versions could not be read.').waitFor();
+    isAway = false;
+    await page.locator('tbody tr').first().waitFor();
+    expect(await page.getByText('could not be read').count()).toBe(0);
+  });
+
   describe('of a turn of 8,000 tokens', () => {
     const count = (selector: string): Promise<number> => page.locator(selector).count();
     const focused = (): Promise<unknown> => page.evaluate('Number(document.activeElement.dataset.tokenIndex)');

@@ -33,6 +33,8 @@ interface Held<T> {
 }
 
 const NEVER: readonly EventName[] = [];
+/** Comes when anything changed, so also when what was away is back. */
+const ANYTHING: readonly EventName[] = ['overview'];
 const PAUSE_MS = 1_000;
 
 /** The JSON of a path; `null` asks for nothing. A request is aborted when the path changes or the page is left. */
@@ -59,6 +61,9 @@ export function useAnswer<T>(path: string | null, options: AnswerOptions = {}): 
     return () => abort.abort();
   }, [path, asked, keep]);
 
+  const { failure } = held;
+  const mayPass = held.path === path && failure !== null && (failure.status === 0 || failure.status >= 500);
+  useAgainOn(mayPass ? ANYTHING : NEVER, again);
   useAgainOn(on, again);
   useEffect(() => {
     if (everyMs <= 0) return;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import {
   HindcastError,
@@ -16,6 +17,7 @@ import { ServicesSurvey } from './services-survey';
 
 /** What the services said a moment ago will do: a page asks every second. */
 const SERVICES_AGE_MS = 3_000;
+const TRAINER_WAIT_MS = 1_500;
 
 /** Gathers how everything is. What is away is missing from it, and keeps nothing else from being told. */
 @Injectable()
@@ -59,10 +61,11 @@ export class OverviewBook {
     }
   }
 
-  /** `null` as well while NATS is away. */
+  /** `null` as well while NATS is away, or is there and says nothing. */
   private async trainer(): Promise<TrainerSettings | null> {
     if (!this.nats.connected) return null;
-    return this.access.whileConnected(this.policy.trainerSettings()).catch(() => null);
+    const settings = this.access.whileConnected(this.policy.trainerSettings()).catch(() => null);
+    return Promise.race([settings, sleep(TRAINER_WAIT_MS, null, { ref: false })]);
   }
 
   private async engines(): Promise<EngineSummary[]> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { startNatsServer } from '../../../../libs/platform/src/testing/nats-server';
+import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { FakeEngine } from './fake-engine';
 import { FakeLedger } from './fake-ledger';
 import { BusReader, eventually, startTestGateway, type RunningGateway } from './gateway-harness';
@@ -17,6 +17,7 @@ export const codeOf = ({ body }: AdminAnswer): unknown => (body['error'] as Json
 
 /** A gateway with secrets of every kind, a bus, a ledger and an engine; `anns` is a caller's key, `roots` the administrator's. */
 export interface AdminStage {
+  readonly nats: NatsServer;
   readonly engine: FakeEngine;
   readonly bus: BusReader;
   readonly ledger: FakeLedger;
@@ -50,6 +51,7 @@ export async function startAdminStage(): Promise<AdminStage> {
   };
   const headers = { authorization: 'Bearer roots' };
   return {
+    nats,
     engine,
     bus,
     ledger,
