@@ -64,12 +64,14 @@ export class Gateway {
   }
 
   private async read<S extends z.ZodType>(path: string, schema: S, response: Response): Promise<z.infer<S>> {
-    const reading = readNewer(schema, await response.json().catch(() => undefined));
+    const json: unknown = await response.json().catch(() => undefined);
+    const reading = readNewer(schema, json);
     if (reading.success) return reading.data;
-    const issue = reading.error.issues[0];
+    const [issue] = reading.error.issues;
+    const why = json === undefined ? 'no JSON' : `${issue!.path.join('.')}: ${issue!.message}`;
     throw new HindcastError(
       'engine-invalid-response',
-      `${this.place.url}${path} answers what this version does not understand (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}); is it a gateway of another version?`,
+      `${this.place.url}${path} answers what this version does not understand (${why}); is it a gateway of this version?`,
     );
   }
 

@@ -59,6 +59,13 @@ it('a gateway that does not answer is 1, with what to do', async () => {
   expect(said).toContain(`the gateway at ${url} does not answer (ECONNREFUSED); start it (npx hindcast up)`);
 });
 
+it('a web page in place of a gateway is 1, and called no JSON', async () => {
+  gateway.routes.set('GET /admin/v1/turns', () => (response) => void response.end('<html></html>'));
+  const { code, printed, said } = await hindcastHere(['turns', 'list', '--gateway', gateway.url]);
+  expect({ code, printed }).toEqual({ code: 1, printed: '' });
+  expect(said).toContain('(no JSON)');
+});
+
 it('shows the loop in words, or as the gateway gave it', async () => {
   gateway.routes.set('GET /admin/v1/overview', () => ({ json: overview }));
   const { code, printed } = await run('status');
