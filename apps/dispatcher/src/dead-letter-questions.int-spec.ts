@@ -91,7 +91,8 @@ it('dead letters are listed, shown, replayed and discarded, each within its tena
     outcome: 'refused',
     message: expect.stringContaining('buried again') as string,
   });
-  expect((await ask('discardDeadLetter', other)).outcome).toBe('discarded');
+  const twice = await Promise.all([ask('discardDeadLetter', other), ask('discardDeadLetter', other)]);
+  expect(twice.map(({ outcome }) => outcome)).toEqual(['discarded', 'discarded']);
   expect(await list()).toEqual([]);
   expect(await count()).toBe(0);
 });
