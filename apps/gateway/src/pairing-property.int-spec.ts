@@ -197,6 +197,10 @@ describe.each([{ count: 1 }, { count: 2 }])('pairing at $count gateways, whateve
       why: 'a request that waits for an answer is not followed by an exchange that its session repeats meanwhile',
       taken: steps([1, 'say', 0], [1, 'unseen', 2], [1, 'compact', 0], [1, 'say', 2]),
     },
+    {
+      why: 'a compacted history of a session is no conversation of a client without one',
+      taken: steps([0, 'say', 0], [1, 'say', 1], [1, 'say', 0], [1, 'compact', 0]),
+    },
   ])('D2 $why', async ({ taken }) => {
     // The order in which NATS answers differs from time to time.
     for (let time = 0; time < 10; time++) await play(taken);

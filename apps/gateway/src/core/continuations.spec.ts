@@ -54,7 +54,12 @@ describe('what a session remembers of requests at other gateways', () => {
     { why: 'the first message', before: [['q1']], edited: ['a2'], known: ['a1'] },
     { why: 'the same request', before: [ASKED], edited: [], known: [] },
     { why: 'one that showed the same edited history', before: [['q1', 'a1', 'other']], edited: ['a2'], known: [] },
-    { why: 'another conversation', before: [['q1', 'a0', 'q2']], edited: ['a2', 'a1'], known: [] },
+    {
+      why: 'another conversation with the same message',
+      before: [['q1', 'a0', 'q2']],
+      edited: ['a2', 'a1'],
+      known: ['a2'],
+    },
   ])('$why', ({ before, edited, known }) => {
     const seen = new Set(before.flatMap((texts) => toRemember(operationOf(texts))));
     const found = asRemembered(operationOf(ASKED), (hash) => seen.has(hash));

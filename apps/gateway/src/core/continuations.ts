@@ -61,7 +61,7 @@ export function continuationsOf(
 export function toRemember({ asked, continuations }: Continuing): string[] {
   if (!asked) return [];
   const shown = continuations.flatMap(({ key, edited }) => (edited ? [key] : []));
-  return [asked.conversation, asked.attempt, ...(asked.question === null ? [] : [asked.question]), ...shown];
+  return [asked.conversation, ...(asked.question === null ? [] : [asked.question]), ...shown];
 }
 
 /**
@@ -80,10 +80,11 @@ export function asRemembered(
     const { before, key, edited } = continuation;
     isAsked ||= !before || wasSeen(before.conversation);
     if (!before) return { ...continuation, edited: null };
-    const isExchangeKnown = edited !== null && (before.question === null || wasSeen(before.question));
+    // Which answer was given to the message, and where, is not remembered: that it was asked is enough.
+    const isExchangeKnown = before.question !== null && wasSeen(before.question);
     return {
       ...continuation,
-      isKnown: continuation.isKnown || wasSeen(before.attempt),
+      isKnown: continuation.isKnown || isExchangeKnown,
       edited:
         edited === null || isAsked || wasSeen(key) ? null : { ...edited, isKnown: edited.isKnown || isExchangeKnown },
     };

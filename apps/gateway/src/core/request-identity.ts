@@ -64,8 +64,6 @@ export const exchangeHash = ({ last }: PrefixIdentity, answer: Json, sha256: Sha
 /** Hashes by which a session remembers that a conversation was asked in it. */
 export interface Asked {
   readonly conversation: string;
-  /** With what stood around it. */
-  readonly attempt: string;
   /** Its last message with what stood around it; two may have the same. `null`: there is none. */
   readonly question: string | null;
 }
@@ -73,8 +71,7 @@ export interface Asked {
 /** As much of a message as tells it from others. */
 const QUESTION_LENGTH = 4_096;
 
-export function askedHashes(prompt: PrefixIdentity, sha256: Sha256): Asked {
-  const { conversation, context, last } = prompt;
+export function askedHashes({ conversation, context, last }: PrefixIdentity, sha256: Sha256): Asked {
   const question = last === null ? null : sha256(`${context}\n${last.length}\n${last.slice(0, QUESTION_LENGTH)}`);
-  return { conversation, attempt: attemptHash(prompt, sha256), question };
+  return { conversation, question };
 }
