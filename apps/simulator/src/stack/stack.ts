@@ -4,6 +4,7 @@ import { environment } from '../config';
 import { endedPart } from '../core/ended-part';
 import type { GatewayKeys } from '../core/gateway-keys';
 import { Child } from './child';
+import { endPostgres } from './end-postgres';
 import { lockFolder } from './folder-lock';
 import { startNatsServer } from './nats-server';
 import { freeOrAny } from './ports';
@@ -143,6 +144,7 @@ export class Stack {
       this.endedByUs.add(child);
       if (!child.ending) child.process.kill('SIGKILL');
     }
+    endPostgres(this.options.dataDir);
   }
 
   /** Ends everything, last started first. */
