@@ -79,6 +79,8 @@ const PATHS = ['/ui/training', '/ui/policies', '/ui/judge', '/ui/dead-letters?te
 
   it('goes back to a version after a question, and shows what becomes of it until it serves', async () => {
     await open('/ui/policies');
+    expect(await button('Roll back to version 29').count()).toBe(0);
+    await page.getByText('its weights are deleted').first().waitFor();
     await button('Roll back to version 41').click();
     await dialog().getByText('Versions 42, 43, 44 and 45 will be recorded as rolled back').waitFor();
     expect(await violationsOf(page)).toEqual([]);

@@ -202,7 +202,8 @@ export class Trainer implements OnApplicationShutdown {
     const { store, backend } = this.workshop;
     const weights = weightsInUse(this.hyper, store.all().at(-1)?.metrics ?? null);
     const signals = { wRl: weights?.rl ?? null, wOpd: weights?.opd ?? null };
-    await this.board.writeSettings({ batchSize, batchMin, method, backend: backend.name, ...signals });
+    const kept = await store.kept(this.config.KEEP_VERSIONS);
+    await this.board.writeSettings({ batchSize, batchMin, method, backend: backend.name, ...signals, kept });
   }
 }
 

@@ -231,6 +231,11 @@ describe('VersionStore', () => {
     expect(readdirSync(store.folderOf(1)).sort()).toEqual(['manifest.json', 'notes.txt', 'step.json']);
     expect(await store.hasWeights(1)).toBe(false);
     expect(await store.hasWeights(2)).toBe(true);
+    expect(await store.kept(3)).toEqual([4, 3, 2]);
+    // Going back brings no weights back, nor does keeping more from now on.
+    await store.settle(4, 'rolled-back', 'worse', {});
+    expect(await store.kept(3)).toEqual([4, 3, 2]);
+    expect(await store.kept(10)).toEqual([4, 3, 2]);
     expect((await reopen()).all()).toHaveLength(4);
   });
 

@@ -213,6 +213,14 @@ export class VersionStore {
       await removeFiles(this.folderOf(version), this.weightFiles(version));
   }
 
+  /** Versions that a clean-up with this `keep` leaves and whose weights are there, newest first. */
+  async kept(keep: number): Promise<number[]> {
+    const deletable = new Set(deletableVersions(this.all(), keep));
+    const left = this.all().flatMap(({ version }) => (deletable.has(version) ? [] : [version]));
+    const isThere = await Promise.all(left.map((version) => this.hasWeights(version)));
+    return left.filter((_, at) => isThere[at]).sort((a, b) => b - a);
+  }
+
   /** Whether a version's weights are still there. */
   async hasWeights(version: number): Promise<boolean> {
     return await hasFiles(this.folderOf(version), this.weightFiles(version));

@@ -31,7 +31,7 @@ export const CurrentPolicy = z.strictObject({
 });
 export type CurrentPolicy = z.infer<typeof CurrentPolicy>;
 
-/** KV `policy`, key `trainer`: what the trainer runs with, for status pages. Written at the trainer's start. */
+/** KV `policy`, key `trainer`: what the trainer runs with, for status pages. Written when it changes. */
 export const TrainerSettings = z.strictObject({
   batchSize: z.int().positive(),
   batchMin: z.int().positive(),
@@ -40,6 +40,8 @@ export const TrainerSettings = z.strictObject({
   /** Weights of the two signals, as fixed or as used last; `null` until a step has set them. */
   wRl: z.number().nonnegative().nullable().default(null),
   wOpd: z.number().nonnegative().nullable().default(null),
+  /** Versions whose weights are there, newest first: what one may go back to is among them. `null`: not said. */
+  kept: z.array(PolicyVersion).nullable().default(null),
 });
 export type TrainerSettings = z.infer<typeof TrainerSettings>;
 

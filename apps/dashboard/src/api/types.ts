@@ -16,6 +16,8 @@ export interface Session {
 
 export type PoliciesAnswer = VersionsPage & {
   readonly current: CurrentPolicy;
+  /** Versions whose weights are there; `null` or missing where the trainer has not said. */
+  readonly kept?: readonly number[] | null;
   readonly rollback: { readonly wish: RollbackWish; readonly answer: RollbackAnswer | null } | null;
 };
 

@@ -52,6 +52,19 @@ describe('the timeline of versions', () => {
   });
 });
 
+describe('a version whose weights the trainer has deleted', () => {
+  const rows = [row(0), row(1), row(2), row(3), row(4)];
+  const backTo = (kept: number[] | null) =>
+    versionTimeline(rows, current(4), kept).flatMap((entry) => (entry.canRollBackTo ? [entry.row.version] : []));
+
+  it('is no way back; the base model always is', () => expect(backTo([4, 3])).toEqual([3, 0]));
+  it('says so, and only where it would be one otherwise', () => {
+    const timeline = versionTimeline(rows, current(3), [3, 2]);
+    expect(timeline.filter(({ isDeleted }) => isDeleted).map((entry) => entry.row.version)).toEqual([1]);
+  });
+  it('is not known of while the trainer has not said', () => expect(backTo(null)).toEqual([3, 2, 1, 0]));
+});
+
 describe('a roll-back', () => {
   it('takes back what was published after the version, and a trial', () => {
     const rows = [row(1), row(2), row(3, { state: 'refused' }), row(4), row(5)];

@@ -8,21 +8,34 @@ export interface TimelineEntry {
   /** Share of the sessions that it answers; `null` where it answers none. */
   readonly share: number | null;
   readonly canRollBackTo: boolean;
+  /** It could be a way back if the trainer had not deleted its weights. */
+  readonly isDeleted: boolean;
 }
 
-/** Versions by number, newest first, with what each does now. Of two rows of a version the later one of the list counts. */
-export function versionTimeline(rows: readonly VersionRow[], current: CurrentPolicy): TimelineEntry[] {
+/**
+ * Versions by number, newest first, with what each does now. Of two rows of a version the later one of the list counts.
+ *
+ * @param kept versions whose weights are there; `null` where nobody has said: then the trainer refuses what it cannot do
+ */
+export function versionTimeline(
+  rows: readonly VersionRow[],
+  current: CurrentPolicy,
+  kept: readonly number[] | null = null,
+): TimelineEntry[] {
   const byVersion = new Map(rows.map((row) => [row.version, row]));
   return [...byVersion.values()]
     .sort((a, b) => b.version - a.version)
     .map((row) => {
       const isTrial = current.canary?.version === row.version;
       const isServing = current.version === row.version;
+      const isWayBack = canRollBackTo(row, current);
+      const isThere = kept === null || row.version === 0 || kept.includes(row.version);
       return {
         row,
         role: isServing ? 'serving' : isTrial ? 'on-trial' : null,
         share: isServing ? 1 - (current.canary?.share ?? 0) : isTrial ? current.canary!.share : null,
-        canRollBackTo: canRollBackTo(row, current),
+        canRollBackTo: isWayBack && isThere,
+        isDeleted: isWayBack && !isThere,
       };
     });
 }

@@ -6,6 +6,8 @@ import { madeAt, reasonOf, stateOf } from './training-fixture';
 
 /** How long the trainer of the fixtures takes over a wish, ms. */
 const ANSWERED_AFTER_MS = 4_000;
+/** Versions whose weights are there: the newest. */
+const KEPT = 10;
 let wish: RollbackWish | null = null;
 
 export function rollbackFixture(body: { version: number; reason?: string }): { id: string } {
@@ -31,7 +33,8 @@ export function policiesFixture(versions: number, query = new URLSearchParams())
       : null;
   const current =
     isAnswered && versions > 0 ? boardOf(wish!.version, wish!.at + ANSWERED_AFTER_MS) : stableBoard(versions);
-  return { ...page, current, rollback: wish === null || versions === 0 ? null : { wish, answer } };
+  const kept = Array.from({ length: Math.min(versions, KEPT) }, (_, at) => versions - at);
+  return { ...page, current, kept, rollback: wish === null || versions === 0 ? null : { wish, answer } };
 }
 
 function rowOf(version: number, versions: number): unknown {

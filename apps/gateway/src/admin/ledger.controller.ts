@@ -43,13 +43,14 @@ export class LedgerController {
   @Get('policies')
   async policies(
     @Query() query: unknown,
-  ): Promise<VersionsPage & { current: CurrentPolicy; rollback: Rollback | null }> {
-    const [page, current, rollback] = await Promise.all([
+  ): Promise<VersionsPage & { current: CurrentPolicy; rollback: Rollback | null; kept: number[] | null }> {
+    const [page, current, rollback, trainer] = await Promise.all([
       this.bus.request('versions', valid(versionsQuery(query))),
       this.policy.known(),
       this.rollbacks.last(),
+      this.policy.trainerSettings().catch(() => null),
     ]);
-    return { ...page, current, rollback };
+    return { ...page, current, rollback, kept: trainer?.kept ?? null };
   }
 
   /** What becomes of it stands in `GET policies`. */

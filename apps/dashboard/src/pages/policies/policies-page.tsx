@@ -63,8 +63,8 @@ interface VersionsProps {
 }
 
 function Versions({ data, onWished, pager }: VersionsProps) {
-  const { versions, current, rollback, next } = data;
-  const timeline = useMemo(() => versionTimeline(versions, current), [versions, current]);
+  const { versions, current, rollback, next, kept = null } = data;
+  const timeline = useMemo(() => versionTimeline(versions, current, kept), [versions, current, kept]);
   const [target, setTarget] = useState<TimelineEntry | null>(null);
   const [wished, setWished] = useState<string | null>(null);
   const hasMore = next !== null || timeline.length > 1;

@@ -57,9 +57,11 @@ export function VersionTable({ timeline, onRollBack }: VersionTableProps) {
           <Button onClick={() => onRollBack(entry)} aria-label={`Roll back to ${nameOf(entry)}`}>
             Roll back…
           </Button>
-        ) : (
-          ''
-        ),
+        ) : entry.isDeleted ? (
+          <span className="muted" title="KEEP_VERSIONS of the trainer says how many versions keep theirs">
+            its weights are deleted
+          </span>
+        ) : null,
     },
   ];
   return (

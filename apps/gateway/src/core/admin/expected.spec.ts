@@ -9,6 +9,7 @@ const trainer: TrainerSettings = {
   backend: 'wasm',
   wRl: 0.5,
   wOpd: 2,
+  kept: null,
 };
 const decided = turnDetail();
 const decision = decided.decision!;
