@@ -22,7 +22,7 @@ it.each([
   [false, '0'],
   [1e-5, '0.00001'],
   [['a', 'b'], 'a,b'],
-  [[], ''],
+  [[], null],
   [{ name: 'a' }, '{"name":"a"}'],
 ])('%j is shown as %j', (value: unknown, text) => expect(textOf(value)).toBe(text));
 

@@ -7,9 +7,9 @@ const SHORTEST_SECRET = 4;
 /** Names of variables that hold a secret even where their schema does not say so. A name such as `API_KEYS_FILE` is none. */
 export const isSecretName = (name: string): boolean => /(KEYS?|SECRET|TOKEN|PASSWORD)$/.test(name);
 
-/** A value of a configuration as its variable would hold it; `null` for one that is unset. */
+/** A value of a configuration as its variable would hold it; `null` for one that is unset, as an empty list is. */
 export function textOf(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return null;
   if (typeof value === 'boolean') return value ? '1' : '0';
   if (Array.isArray(value)) return value.map((entry) => textOf(entry) ?? '').join(',');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
