@@ -3,6 +3,7 @@ import { startEvents, stopEvents } from './api/events';
 import { useKeyState } from './api/session-key';
 import type { Session } from './api/types';
 import { useAnswer } from './api/use-answer';
+import { refusalText } from './core/refusal-text';
 import { matchRoute } from './core/route';
 import { SignIn } from './layout/sign-in';
 import { Shell } from './layout/shell';
@@ -28,7 +29,7 @@ export function App() {
   }, [isIn, epoch]);
 
   if (refused !== null) return <SignIn why={refused} />;
-  if (session.failure?.status === 403) return <SignIn why={session.failure.message} />;
+  if (session.failure?.status === 403) return <SignIn why={refusalText(session.failure)} />;
   if (session.failure !== null && session.data === null)
     return (
       <main className="alone">

@@ -68,9 +68,10 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
   it('asks for a key, keeps it in this tab alone, and forgets it', async () => {
     await open('locked', '/ui/turns');
     const field = page.getByLabel('Admin key');
+    await field.and(page.locator(':focus')).waitFor();
     await field.fill('guessed');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The gateway does not know this key.' }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await field.fill('open sesame');
     await page.keyboard.press('Enter');
@@ -92,6 +93,50 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
     await fresh.click();
     await page.locator(`tbody tr:first-child a:not([href="${shown}"])`).waitFor();
     await fresh.waitFor();
+  });
+
+  it('filters while somebody types; what does not fit filters nothing, and is cleared, too', async () => {
+    await open('full', '/ui/turns?version=44');
+    await loaded(page);
+    await page.getByRole('searchbox', { name: 'Text' }).pressSequentially('tide');
+    await page.waitForURL(/text=tide/);
+    await page.getByRole('searchbox', { name: 'Version' }).fill('abc');
+    await page.getByText('a whole number; the list is not filtered by it').waitFor();
+    await page.waitForURL((url) => !url.searchParams.has('version'));
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.waitForURL((url) => url.search === '');
+    expect(await page.getByRole('searchbox', { name: 'Version' }).inputValue()).toBe('');
+  });
+
+  it('cuts nothing of what is wrong', async () => {
+    await open('full', '/');
+    await page.getByRole('table', { name: 'Health of every part' }).waitFor();
+    const cut = (): Promise<number> =>
+      page.evaluate<number>(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.health').parentElement)`,
+      );
+    for (const width of [360, 800, 1_280, 1_600]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect([width, await cut()]).toEqual([width, 0]);
+    }
+  });
+
+  it('marks the token alone whose numbers it shows, and has feedback clear its form', async () => {
+    await open('full', '/ui/turns/long');
+    await page.locator('[data-token-index="3"]').focus();
+    await page.locator('[data-token-index="5"]').hover();
+    expect(await page.locator('[data-shown]').getAttribute('data-token-index')).toBe('5');
+    await page.getByText('feedback is recorded, but no longer changes').waitFor();
+    await page.getByText('Choose first how the answer was.').waitFor();
+    await page.getByRole('radio', { name: 'worked' }).check();
+    await page.getByLabel('Comment').fill('Short and right.');
+    await page.getByRole('button', { name: 'Send feedback' }).click();
+    await page
+      .getByText(/^Accepted/)
+      .first()
+      .waitFor();
+    expect(await page.getByLabel('Comment').inputValue()).toBe('');
+    expect(await page.getByRole('radio', { name: 'worked' }).isChecked()).toBe(false);
   });
 
   it('finds its gateway again, and asks for what it missed', async () => {

@@ -40,7 +40,8 @@ export async function ask<T>(path: string, { method = 'GET', body, signal, key }
   const answer = await read(response, signal);
   if (response.ok) return answer as T;
   const failure = failureOf(response, answer);
-  if (response.status === 401 && key === undefined) refuseKey(failure.message);
+  if (response.status === 401 && key === undefined)
+    refuseKey(currentKey() === null ? '' : 'The gateway does not take the key any more.');
   throw failure;
 }
 

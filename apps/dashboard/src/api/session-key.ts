@@ -5,7 +5,7 @@ const NAME = 'hindcast.key';
 
 export interface KeyState {
   readonly key: string | null;
-  /** Why the gateway wants a key, or another one; `null` while it has not complained. */
+  /** Why the gateway wants another key, empty where it has had none; `null` while it has not complained. */
   readonly refused: string | null;
   /** Grows with every change of the key. */
   readonly epoch: number;

@@ -2,7 +2,7 @@ import { encodeIds, encodeLogProbs, encodeNumbers } from '@hindcast/contracts';
 import * as fc from 'fast-check';
 import { turnFixture } from '../testing/turn-fixture';
 import { turnRows } from '../testing/turns-fixture';
-import { LEVELS, levelOf, readToken, scaleLimit, strengthOf, tokenSignals } from './token-signals';
+import { LEVELS, levelOf, readToken, scaleLimit, untoldTexts, strengthOf, tokenSignals } from './token-signals';
 
 const trained = turnFixture(
   turnRows.find(({ state, case: gate }) => state === 'trained' && gate === 'opdRl')!,
@@ -74,5 +74,13 @@ describe('the colour scale', () => {
     expect(scaleLimit([...Array.from({ length: 99 }, () => 0.5), -40])).toBe(0.5);
     expect(scaleLimit([0, 0])).toBe(1);
     expect(scaleLimit([0, -0.25])).toBe(0.25);
+  });
+});
+
+describe('tokens whose texts nobody told', () => {
+  it('are explained, all or some', () => {
+    expect(untoldTexts({ texts: ['a', ''], length: 2 })).toBeNull();
+    expect(untoldTexts({ texts: ['a', null], length: 2 })).toContain('1 of the 2 tokens');
+    for (const texts of [null, [null, null]]) expect(untoldTexts({ texts, length: 2 })).toContain('no engine');
   });
 });

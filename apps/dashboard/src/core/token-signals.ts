@@ -45,6 +45,15 @@ export function tokenSignals({ detail, texts, expected }: ShownTurn): TokenSigna
   };
 }
 
+/** Why ids stand where texts should; `null` where every token has its text. */
+export function untoldTexts({ texts, length }: Pick<TokenSignals, 'texts' | 'length'>): string | null {
+  const untold = texts === null ? length : texts.filter((text) => text === null).length;
+  if (untold === 0) return null;
+  if (untold === length)
+    return 'The texts of the tokens are not known: no engine has told them, and there is no vocabulary at hand. Their ids stand in their place; the texts come back with an engine.';
+  return `The engine has not told the texts of ${untold} of the ${length} tokens: their ids stand in their place.`;
+}
+
 const clipOf = (trained: TurnDetail['trained']): TokenSignals['clip'] =>
   trained === null ? null : { low: trained.clipEpsilonLow, high: trained.clipEpsilonHigh };
 

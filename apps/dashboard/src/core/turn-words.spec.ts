@@ -1,4 +1,4 @@
-import { decisionWords } from './turn-words';
+import { decisionWords, isLate, missingTexts } from './turn-words';
 
 describe('a decision in words', () => {
   it('says what trains', () => {
@@ -17,3 +17,19 @@ describe('a decision in words', () => {
     expect(decisionWords({ case: 'drop', reward: null, reason: 'new' })).toBe('Dropped. Reason: new.');
   });
 });
+
+describe('a turn without texts', () => {
+  it('waits for them while it is open, and has lost them later', () => {
+    expect(missingTexts({ state: 'open' }).answer).toContain('next message');
+    expect(missingTexts({ state: 'closed' }).answer).toBe('no texts kept');
+  });
+});
+
+it.each([
+  ['open', false],
+  ['paired', false],
+  ['judged', false],
+  ['decided', true],
+  ['trained', true],
+  ['closed', true],
+] as const)('feedback on a turn that is %s is late: %s', (state, late) => expect(isLate({ state })).toBe(late));

@@ -1,4 +1,4 @@
-import type { GateCase, LedgerDecision, TurnState } from '@hindcast/contracts';
+import type { GateCase, LedgerDecision, TurnRow, TurnState } from '@hindcast/contracts';
 import { decimal } from './number';
 import { reasonText } from './reasons';
 
@@ -48,4 +48,15 @@ export function decisionWords({ case: gate, reward, reason }: Decided): string {
     rl: `Trains with the reward alone, ${r}: there is no hint.`,
   }[gate];
   return `${signal}${because}`;
+}
+
+/** Feedback on it is recorded only. */
+export const isLate = ({ state }: Pick<TurnRow, 'state'>): boolean =>
+  state === 'decided' || state === 'trained' || state === 'closed';
+
+/** What stands in the list for a request and an answer whose texts are not there. */
+export function missingTexts({ state }: Pick<TurnRow, 'state'>): { readonly request: string; readonly answer: string } {
+  return state === 'open'
+    ? { request: 'Open turn', answer: 'no texts yet: they come with the next message of its conversation' }
+    : { request: 'Turn without texts', answer: 'no texts kept' };
 }

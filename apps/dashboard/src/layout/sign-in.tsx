@@ -1,5 +1,6 @@
-import { useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { ask, AskFailure } from '../api/ask';
+import { refusalText } from '../core/refusal-text';
 import { acceptKey } from '../api/session-key';
 import type { Session } from '../api/types';
 import { Button } from '../parts/button';
@@ -10,6 +11,8 @@ import './sign-in.css';
 export function SignIn({ why }: { readonly why: string }) {
   const [key, setKey] = useState('');
   const [failure, setFailure] = useState<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const [isAsking, setAsking] = useState(false);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -19,7 +22,8 @@ export function SignIn({ why }: { readonly why: string }) {
       await ask<Session>('/admin/v1/session', { key: key.trim() });
       acceptKey(key.trim());
     } catch (error) {
-      setFailure(error instanceof AskFailure ? error.message : String(error));
+      setFailure(error instanceof AskFailure ? refusalText(error) : String(error));
+      field.current?.focus();
       setAsking(false);
     }
   };
@@ -27,14 +31,17 @@ export function SignIn({ why }: { readonly why: string }) {
     <main className="alone">
       <form className="sign-in" onSubmit={(event) => void submit(event)}>
         <h1>Hindcast</h1>
+        {/* One message at a time: why the key was not taken takes its place. */}
+        {failure === null && why !== '' && <p>{why}</p>}
         <p>
-          {why} An administrator’s key opens the dashboard: one of <code>ADMIN_API_KEYS</code>, or of{' '}
+          An administrator’s key opens the dashboard: one of <code>ADMIN_API_KEYS</code>, or of{' '}
           <code>API_KEYS_FILE</code> with <code>"admin": true</code>.
         </p>
         <Field label="Admin key" failure={failure}>
           {(props) => (
             <input
               {...props}
+              ref={field}
               type="password"
               autoComplete="current-password"
               required

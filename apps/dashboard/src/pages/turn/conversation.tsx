@@ -10,9 +10,9 @@ export function Conversation({ detail }: { readonly detail: Texts }) {
   if (conversation === null && answer === null && nextState === null)
     return (
       <Section title="Conversation">
-        <Empty title="The ledger keeps no texts of this turn.">
+        <Empty title={turn.state === 'open' ? 'No texts yet.' : 'The ledger keeps no texts of this turn.'}>
           {turn.state === 'open'
-            ? 'They come with what follows the answer in its conversation.'
+            ? 'They come with the next message of the conversation, or with feedback.'
             : 'They were not stored, or have been deleted since.'}
         </Empty>
       </Section>

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react';
+import { useId, useState, type FormEvent } from 'react';
 import type { Feedback } from '@hindcast/contracts';
 import { useOrder } from '../../api/use-order';
 import { announce } from '../../layout/announcer';
@@ -23,14 +23,17 @@ const OUTCOMES = {
 export interface FeedbackFormProps {
   readonly turnId: string;
   readonly feedback: Feedback | null;
+  /** It cannot change anything any more: the turn is decided, or never will be. */
+  readonly isLate: boolean;
   readonly again: () => void;
 }
 
 /** Says what a person thinks of the answer. */
-export function FeedbackForm({ turnId, feedback, again }: FeedbackFormProps) {
+export function FeedbackForm({ turnId, feedback, isLate, again }: FeedbackFormProps) {
   const [reward, setReward] = useState<number | null>(null);
   const [comment, setComment] = useState('');
   const [correction, setCorrection] = useState('');
+  const why = useId();
   const order = useOrder<{ status: keyof typeof OUTCOMES }>();
   const outcome = order.result === null ? null : (OUTCOMES[order.result.status] ?? order.result.status);
 
@@ -40,6 +43,9 @@ export function FeedbackForm({ turnId, feedback, again }: FeedbackFormProps) {
     const body = { reward, ...(comment !== '' && { comment }), ...(correction !== '' && { correction }) };
     const result = await order.give(`/admin/v1/turns/${encodeURIComponent(turnId)}/feedback`, body);
     if (result === null) return;
+    setReward(null);
+    setComment('');
+    setCorrection('');
     announce(OUTCOMES[result.status] ?? result.status);
     again();
   };
@@ -54,6 +60,12 @@ export function FeedbackForm({ turnId, feedback, again }: FeedbackFormProps) {
           {feedback.comment !== null && <p>{feedback.comment}</p>}
           {feedback.correction !== null && <p>Correction: {feedback.correction}</p>}
         </div>
+      )}
+      {isLate && (
+        <p className="muted">
+          This turn is decided already, or cannot be trained: feedback is recorded, but no longer changes what is
+          trained.
+        </p>
       )}
       <form className="feedback" onSubmit={(event) => void submit(event)}>
         <fieldset>
@@ -95,9 +107,20 @@ export function FeedbackForm({ turnId, feedback, again }: FeedbackFormProps) {
           )}
         </Field>
         <div className="feedback-foot">
-          <Button type="submit" kind="primary" isBusy={order.isRunning} disabled={reward === null}>
+          <Button
+            type="submit"
+            kind="primary"
+            isBusy={order.isRunning}
+            disabled={reward === null}
+            aria-describedby={reward === null && outcome === null ? why : undefined}
+          >
             Send feedback
           </Button>
+          {reward === null && outcome === null && (
+            <p id={why} className="muted">
+              Choose first how the answer was.
+            </p>
+          )}
           {outcome !== null && (
             <p data-outcome={order.result?.status} className="feedback-outcome">
               {outcome}

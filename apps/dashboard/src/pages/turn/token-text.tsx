@@ -20,12 +20,14 @@ const LONG = 1_500;
 
 export interface TokenTextProps {
   readonly signals: TokenSignals;
+  /** The token whose numbers are shown; it alone is marked. */
+  readonly shown: number | null;
   /** Which token the pointer or the focus is on. */
   readonly onShow: (index: number | null) => void;
 }
 
 /** The tokens as running text: one stop for the Tab key, arrow keys inside. */
-export function TokenText({ signals, onShow }: TokenTextProps) {
+export function TokenText({ signals, shown, onShow }: TokenTextProps) {
   const chunks = useMemo(() => tokenChunks(signals.texts, signals.length), [signals]);
   const drawn = useDrawn(chunks.length);
   const [active, setActive] = useState(0);
@@ -71,7 +73,8 @@ export function TokenText({ signals, onShow }: TokenTextProps) {
           key={chunk.from}
           chunk={chunk}
           signals={signals}
-          active={active >= chunk.from && active < chunk.to ? active : null}
+          active={within(chunk, active)}
+          shown={within(chunk, shown)}
         />
       ))}
       {drawn < chunks.length && (
@@ -87,10 +90,12 @@ const Chunk = memo(function Chunk({
   chunk,
   signals,
   active,
+  shown,
 }: {
   readonly chunk: TokenChunk;
   readonly signals: TokenSignals;
   readonly active: number | null;
+  readonly shown: number | null;
 }) {
   const tokens = [];
   for (let t = chunk.from; t < chunk.to; t += 1) {
@@ -104,6 +109,7 @@ const Chunk = memo(function Chunk({
         aria-selected={t === active}
         aria-label={spokenText(signals.texts?.[t] ?? null, signals.ids[t]!)}
         aria-describedby={t === active ? 'token-details' : undefined}
+        data-shown={t === shown || undefined}
         data-token-index={t}
         data-advantage={advantage}
         {...tokenColour(advantage, signals.limit)}
@@ -129,6 +135,9 @@ function useDrawn(total: number): number {
   }, [drawn, total]);
   return Math.min(drawn, total);
 }
+
+const within = ({ from, to }: TokenChunk, t: number | null): number | null =>
+  t !== null && t >= from && t < to ? t : null;
 
 function indexOf(target: EventTarget): number | null {
   const index = (target as Element).closest('[data-token-index]')?.getAttribute('data-token-index');

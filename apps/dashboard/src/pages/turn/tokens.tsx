@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { ShownTurn } from '@hindcast/contracts';
 import { counted, decimal } from '../../core/number';
-import { tokenSignals } from '../../core/token-signals';
+import { tokenSignals, untoldTexts } from '../../core/token-signals';
 import { Empty } from '../../parts/empty';
 import { Section } from '../../parts/page';
 import { TokenDetails } from './token-details';
@@ -27,6 +27,7 @@ export function Tokens({ answer }: { readonly answer: ShownTurn }) {
       </Section>
     );
   const { source, advantages } = signals;
+  const untold = untoldTexts(signals);
   return (
     <Section
       title="Sampled tokens"
@@ -47,10 +48,11 @@ export function Tokens({ answer }: { readonly answer: ShownTurn }) {
         </div>
       }
     >
+      {untold !== null && <p className="muted">{untold}</p>}
       {advantages !== null && <TokenLegend limit={signals.limit} />}
       {view === 'text' ? (
         <div className="token-panes">
-          <TokenText signals={signals} onShow={show} />
+          <TokenText signals={signals} shown={shown} onShow={show} />
           <TokenDetails signals={signals} index={shown} />
         </div>
       ) : (

@@ -1,5 +1,6 @@
 import type { ShownTurn, TurnRow } from '@hindcast/contracts';
 import { useAgainOn, useAnswer } from '../../api/use-answer';
+import { isLate } from '../../core/turn-words';
 import { Answered } from '../../parts/answered';
 import { Empty } from '../../parts/empty';
 import { Page } from '../../parts/page';
@@ -47,18 +48,19 @@ function Turn({ answer, again }: { readonly answer: ShownTurn; readonly again: (
     <div className="turn">
       <TurnHead turn={detail.turn} detail={detail.detail} />
       <div className="turn-columns">
-        <div className="turn-column">
-          <Conversation detail={detail} />
-        </div>
-        <div className="turn-column">
-          <Decision detail={detail} />
-          <FeedbackForm turnId={detail.turn.turnId} feedback={detail.feedback} again={again} />
-        </div>
-        <div className="turn-column">
-          <Votes detail={detail} />
-        </div>
+        <Conversation detail={detail} />
+        <Decision detail={detail} />
       </div>
       <Tokens answer={answer} />
+      <div className="turn-columns">
+        <Votes detail={detail} />
+        <FeedbackForm
+          turnId={detail.turn.turnId}
+          feedback={detail.feedback}
+          isLate={isLate(detail.turn)}
+          again={again}
+        />
+      </div>
     </div>
   );
 }

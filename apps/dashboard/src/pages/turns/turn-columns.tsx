@@ -1,5 +1,6 @@
 import type { TurnRow } from '@hindcast/contracts';
-import { whole } from '../../core/number';
+import { shortId, whole } from '../../core/number';
+import { missingTexts } from '../../core/turn-words';
 import { reasonText } from '../../core/reasons';
 import type { Column } from '../../parts/table';
 import { Time } from '../../parts/time';
@@ -14,12 +15,16 @@ export const columns: readonly Column<TurnRow>[] = [
     title: 'Request and answer',
     isHeading: true,
     isWide: true,
-    cell: ({ turnId, request, answer }) => (
-      <div className="turns-text">
-        <Link to={`/ui/turns/${turnId}`}>{oneLine(request) || turnId}</Link>
-        <span>{answer === null ? 'no texts kept' : oneLine(answer)}</span>
-      </div>
-    ),
+    cell: (turn) => {
+      const { turnId, request, answer } = turn;
+      const missing = missingTexts(turn);
+      return (
+        <div className="turns-text">
+          <Link to={`/ui/turns/${turnId}`}>{oneLine(request) || `${missing.request} ${shortId(turnId)}`}</Link>
+          <span>{answer === null ? missing.answer : oneLine(answer)}</span>
+        </div>
+      );
+    },
   },
   {
     key: 'case',

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { CASES, STATES } from '../../core/turn-words';
 import { Button } from '../../parts/button';
 import { Field } from '../../parts/field';
@@ -9,17 +9,25 @@ type Query = Readonly<Record<FilterName | 'before', string>>;
 type SetQuery = (change: Partial<Record<FilterName | 'before', string>>, options?: { replace?: boolean }) => void;
 
 const TYPED = [
-  { name: 'text', label: 'Text', hint: 'all these words', pattern: undefined },
-  { name: 'reason', label: 'Reason', hint: 'stale, or teacher:*', pattern: undefined },
-  { name: 'tenant', label: 'Tenant', hint: undefined, pattern: undefined },
-  { name: 'session', label: 'Session', hint: undefined, pattern: '[0-9a-f]{16,64}' },
-  { name: 'version', label: 'Version', hint: undefined, pattern: '[0-9]+' },
+  { name: 'text', label: 'Text', hint: 'all these words', pattern: undefined, form: undefined },
+  { name: 'reason', label: 'Reason', hint: 'stale, or teacher:*', pattern: undefined, form: undefined },
+  { name: 'tenant', label: 'Tenant', hint: undefined, pattern: undefined, form: undefined },
+  {
+    name: 'session',
+    label: 'Session',
+    hint: undefined,
+    pattern: '[0-9a-f]{16,64}',
+    form: 'a hash of 16 to 64 digits and letters a to f',
+  },
+  { name: 'version', label: 'Version', hint: undefined, pattern: '[0-9]{1,15}', form: 'a whole number' },
 ] as const;
 
 /** Filters of the list, kept in the address. A change begins at the newest turn again. */
 export function TurnFilters({ query, setQuery }: { readonly query: Query; readonly setQuery: SetQuery }) {
-  const choose = (name: FilterName, value: string): void => setQuery({ [name]: value, before: '' });
-  const isAny = FILTERS.some((name) => query[name] !== '');
+  const choose = (name: FilterName, value: string, options?: { replace: boolean }): void =>
+    setQuery({ [name]: value, before: '' }, options);
+  // Grows when all is cleared: also what was typed and did not fit, which the address does not have.
+  const [cleared, setCleared] = useState(0);
   const none = Object.fromEntries([...FILTERS, 'before'].map((name) => [name, '']));
   return (
     <search className="turns-filters">
@@ -37,17 +45,24 @@ export function TurnFilters({ query, setQuery }: { readonly query: Query; readon
           </select>
         )}
       </Field>
-      {TYPED.map(({ name, label, hint, pattern }) => (
+      {TYPED.map(({ name, label, hint, pattern, form }) => (
         <TypedFilter
-          key={name}
+          key={`${name} ${cleared}`}
           label={label}
           hint={hint}
           pattern={pattern}
+          form={form}
           value={query[name]}
-          onChange={(value) => choose(name, value)}
+          onChange={(value) => choose(name, value, { replace: true })}
         />
       ))}
-      <Button kind="quiet" disabled={!isAny} onClick={() => setQuery(none)}>
+      <Button
+        kind="quiet"
+        onClick={() => {
+          setCleared(cleared + 1);
+          setQuery(none);
+        }}
+      >
         Clear filters
       </Button>
     </search>
@@ -71,25 +86,37 @@ interface TypedFilterProps {
   readonly label: string;
   readonly hint: string | undefined;
   readonly pattern: string | undefined;
+  /** What `pattern` stands for, in words. */
+  readonly form: string | undefined;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-/** Takes effect with Enter, or when it is left. */
-function TypedFilter({ label, hint, pattern, value, onChange }: TypedFilterProps) {
+const TYPING_PAUSE_MS = 400;
+
+/** Takes effect a moment after the last key, with Enter, or when it is left. What does not fit filters nothing, and says so. */
+function TypedFilter({ label, hint, pattern, form, value, onChange }: TypedFilterProps) {
   const [typed, setTyped] = useState(value);
   const [applied, setApplied] = useState(value);
-  if (applied !== value) {
-    // What comes from elsewhere (a link, a step back) replaces what is in the field.
-    setApplied(value);
-    setTyped(value);
-  }
   const fits = pattern === undefined || typed.trim() === '' || new RegExp(`^(${pattern})$`).test(typed.trim());
-  const apply = (): void => {
-    if (fits && typed.trim() !== value) onChange(typed.trim());
+  const wanted = fits ? typed.trim() : '';
+  if (applied !== value) {
+    setApplied(value);
+    // What comes from elsewhere (a link, a step back) replaces what is in the field.
+    if (value !== wanted) setTyped(value);
+  }
+  const apply = useEffectEvent((): void => {
+    if (wanted !== value) onChange(wanted);
+  });
+  useEffect(() => {
+    const timer = setTimeout(() => apply(), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const applyNow = (): void => {
+    if (wanted !== value) onChange(wanted);
   };
   return (
-    <Field label={label} failure={fits ? null : 'not of this form'}>
+    <Field label={label} failure={fits ? null : `${form}; the list is not filtered by it`}>
       {(props) => (
         <input
           {...props}
@@ -98,8 +125,8 @@ function TypedFilter({ label, hint, pattern, value, onChange }: TypedFilterProps
           placeholder={hint}
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
-          onKeyDown={({ key }) => key === 'Enter' && apply()}
-          onBlur={apply}
+          onKeyDown={({ key }) => key === 'Enter' && applyNow()}
+          onBlur={applyNow}
         />
       )}
     </Field>
