@@ -1,4 +1,4 @@
 import { checkNode, ensureBuilt } from './setup.mjs';
 
 checkNode();
-ensureBuilt();
+await ensureBuilt();

@@ -8,7 +8,7 @@ const args = process.argv.slice(2);
 const nats = args[0] !== '--no-nats';
 if (!nats) args.shift();
 const [target, ...rest] = args;
-prepare({ nats: nats && !rest.includes('--help') && !rest.includes('-h') });
+await prepare({ nats: nats && !rest.includes('--help') && !rest.includes('-h') });
 
 const child = spawn(
   process.execPath,

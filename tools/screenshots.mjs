@@ -18,7 +18,7 @@ if (values.help) {
 }
 const executable = browserPaths.findBrowser();
 if (!executable) giveUp('The pictures need Chromium: `npm run browser` installs it, or set CHROMIUM_BIN.');
-prepare();
+await prepare();
 
 const require = createRequire(import.meta.url);
 const { chromium } = require('playwright-core');

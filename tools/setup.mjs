@@ -1,10 +1,12 @@
 // What a fresh machine lacks: the npm packages, the build, a nats-server. Node built-ins only, since nothing is installed yet.
 // Progress goes to stderr; stdout belongs to the command that is set up.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runStep } from './run-step.mjs';
+import { takeLock } from './setup-lock.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const say = (text) => process.stderr.write(`${text}\n`);
@@ -15,11 +17,11 @@ export function giveUp(message) {
   process.exit(2);
 }
 
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (error) giveUp(`${command} could not be started: ${error.message}`);
-  return status ?? 1;
-}
+/** @param what said with the seconds that it has taken so far, while it takes long */
+const run = (command, args, what = command) =>
+  runStep(command, args, { cwd: root, onWaiting: (seconds) => say(`  … ${what}: ${seconds} s so far`) }).catch(
+    (error) => giveUp(`${command} could not be started: ${error.message}`),
+  );
 
 export function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
@@ -28,34 +30,65 @@ export function checkNode() {
   }
 }
 
-/** Installs the packages when there are none, or when the lock file has changed since. */
-export function ensureInstalled() {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex');
-  const stamp = join(root, 'node_modules', '.hindcast-lock');
-  const installed = join(root, 'node_modules', '.package-lock.json');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+const lockFile = join(root, 'package-lock.json');
+const stamp = join(root, 'node_modules', '.hindcast-lock');
+const installed = join(root, 'node_modules', '.package-lock.json');
+const lockHash = () => createHash('sha256').update(readFileSync(lockFile)).digest('hex');
+
+const isStamped = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash();
+
+/** Whether all packages of the lock file are there: an install that was cut is none, whatever files it left. */
+function isInstalled() {
   // A lock older than what npm installed last means that somebody ran `npm ci` by hand.
-  if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(root, 'package-lock.json')).mtimeMs) {
-    say('Installing packages (npm ci, about a minute)…');
-    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    if (run(npm, ['ci', '--no-progress', '--loglevel=error']) !== 0) giveUp('npm ci failed; see above.');
+  return isWhole() && (isStamped() || statSync(installed).mtimeMs >= statSync(lockFile).mtimeMs);
+}
+
+/** npm's own list of what it has installed outlives packages that another npm, cut since then, has removed. */
+export function isWhole() {
+  try {
+    const { packages } = JSON.parse(readFileSync(installed, 'utf8'));
+    return Object.entries(packages).every(
+      ([path, { link }]) => !path.includes('node_modules/') || existsSync(join(root, path, link ? '' : 'package.json')),
+    );
+  } catch {
+    return false;
   }
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, lock);
+}
+
+/** Installs the packages when they are not all there, or when the lock file has changed since. One process at a time does. */
+export async function ensureInstalled() {
+  if (!isInstalled()) {
+    const release = await takeLock(join(root, '.data', 'install.lock'), (pid) =>
+      say(`Waiting for the packages, which process ${pid} installs…`),
+    );
+    try {
+      if (!isInstalled()) await install();
+    } finally {
+      release();
+    }
+  }
+  if (!isStamped()) writeFileSync(stamp, lockHash());
+}
+
+async function install() {
+  say('Installing packages (npm ci)…');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const status = await run(npm, ['ci', '--no-progress', '--loglevel=error'], 'npm ci');
+  if (status !== 0) giveUp('npm ci failed; see above.');
 }
 
 /** Compiles what changed (incremental). */
-export function ensureBuilt() {
+export async function ensureBuilt() {
   const generate = join(root, 'apps/dispatcher/prisma/generate.mjs');
-  if (existsSync(generate) && run(process.execPath, [generate]) !== 0)
+  if (existsSync(generate) && (await run(process.execPath, [generate], 'prisma generate')) !== 0)
     giveUp('The Prisma client could not be generated; see above.');
-  if (!existsSync(join(root, 'apps/simulator/dist/main.js'))) say('Compiling (about half a minute the first time)…');
+  if (!existsSync(join(root, 'apps/simulator/dist/main.js')))
+    say('Compiling; later starts compile only what has changed…');
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  if (run(process.execPath, [tsc, '-b', 'tsconfig.build.json']) !== 0) giveUp('The build failed; see above.');
+  if ((await run(process.execPath, [tsc, '-b', 'tsconfig.build.json'], 'compiling')) !== 0)
+    giveUp('The build failed; see above.');
   const dashboard = join(root, 'apps/dashboard/build.mjs');
-  if (existsSync(dashboard) && run(process.execPath, [dashboard]) !== 0)
+  if (existsSync(dashboard) && (await run(process.execPath, [dashboard], 'the dashboard')) !== 0)
     giveUp('The dashboard could not be built; see above.');
 }
 
@@ -82,7 +115,7 @@ export function findNatsServer() {
 const has = (command) => spawnSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' }).status === 0;
 
 /** Finds nats-server or installs it through the system's package manager; else says exactly what to run. */
-export function ensureNatsServer() {
+export async function ensureNatsServer() {
   const found = findNatsServer();
   if (found) return found;
   const asRoot =
@@ -93,14 +126,14 @@ export function ensureNatsServer() {
         : null;
   if (has('brew')) {
     say('Installing nats-server (brew)…');
-    run('brew', ['install', 'nats-server']);
+    await run('brew', ['install', 'nats-server']);
   } else if (has('apt-get') && asRoot) {
     say('Installing nats-server (apt-get)…');
     const apt = (...args) =>
-      run(asRoot[0] ?? 'apt-get', [...asRoot.slice(1), ...(asRoot.length ? ['apt-get'] : []), ...args]);
-    if (apt('install', '-y', '-q', 'nats-server') !== 0) {
-      apt('update', '-q');
-      apt('install', '-y', '-q', 'nats-server');
+      run(asRoot[0] ?? 'apt-get', [...asRoot.slice(1), ...(asRoot.length ? ['apt-get'] : []), ...args], 'apt-get');
+    if ((await apt('install', '-y', '-q', 'nats-server')) !== 0) {
+      await apt('update', '-q');
+      await apt('install', '-y', '-q', 'nats-server');
     }
   }
   return (
@@ -118,9 +151,9 @@ export function ensureNatsServer() {
 }
 
 /** Makes the checkout ready to run, from whatever state it is in. */
-export function prepare({ nats = true } = {}) {
+export async function prepare({ nats = true } = {}) {
   checkNode();
-  ensureInstalled();
-  ensureBuilt();
-  if (nats) process.env.NATS_SERVER_BIN = ensureNatsServer();
+  await ensureInstalled();
+  await ensureBuilt();
+  if (nats) process.env.NATS_SERVER_BIN = await ensureNatsServer();
 }

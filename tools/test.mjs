@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { prepare, root } from './setup.mjs';
 import { failuresOf, summaryOf } from './test-summary.mjs';
 
-prepare();
+await prepare();
 const jest = join(root, 'node_modules/jest/bin/jest.js');
 const folder = mkdtempSync(join(tmpdir(), 'hindcast-test-'));
 const args = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { Unavailable } from './command.mjs';
 import { fetchLibtensorflow } from './libtensorflow.mjs';
 
 checkNode();
-ensureInstalled();
+await ensureInstalled();
 const { Command, Option } = await import('commander');
 const { SingleBar } = await import('cli-progress');
 

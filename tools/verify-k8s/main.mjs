@@ -42,7 +42,7 @@ process.exit();
 
 async function verify() {
   if (options.build) return void (await ensureBinaries(data, tell));
-  prepare();
+  await prepare();
   for (const [command, ...args] of [
     ['kubectl', 'version', '--client'],
     ['openssl', 'version'],

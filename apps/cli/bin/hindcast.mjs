@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
-import { checkNode, ensureBuilt, ensureInstalled, prepare, root } from '../../../tools/setup.mjs';
+import { checkNode, ensureBuilt, ensureInstalled, isWhole, prepare, root } from '../../../tools/setup.mjs';
 
 /** Commands that start a broker of their own. */
 const STARTS_A_BROKER = ['up', 'demo'];
@@ -13,14 +13,14 @@ const isHelp = args.includes('--help') || args.includes('-h');
 const main = join(root, 'apps/cli/dist/main.js');
 
 if (STARTS_A_BROKER.includes(args[0]) && !isHelp) {
-  prepare();
+  await prepare();
 } else {
   checkNode();
   // A look at what runs waits for neither npm nor the compiler where there is something to run; `hindcast doctor` says when packages or
   // build are older than the checkout.
-  if (!existsSync(join(root, 'node_modules/.package-lock.json'))) ensureInstalled();
+  if (!isWhole()) await ensureInstalled();
   const apps = ['cli', 'dispatcher', 'trainer', 'simulator', 'judge-svc'];
-  if (!apps.every((app) => existsSync(join(root, 'apps', app, 'dist')))) ensureBuilt();
+  if (!apps.every((app) => existsSync(join(root, 'apps', app, 'dist')))) await ensureBuilt();
 }
-if (!existsSync(main)) ensureBuilt();
+if (!existsSync(main)) await ensureBuilt();
 createRequire(import.meta.url)(main);
