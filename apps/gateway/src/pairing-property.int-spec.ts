@@ -169,8 +169,8 @@ describe.each([{ count: 1 }, { count: 2 }])('pairing at $count gateways, whateve
     await expectTruePairs(clients);
   }
 
-  const steps = (...taken: [client: number, action: Step['action'], word: number][]): Step[] =>
-    taken.map(([client, action, word], index) => ({ client, action, word, answer: 0, place: index % 2 }));
+  const steps = (...taken: [client: number, action: Step['action'], word: number, answer?: number][]): Step[] =>
+    taken.map(([client, action, word, answer = 0], index) => ({ client, action, word, answer, place: index % 2 }));
 
   it.each([
     {
@@ -196,6 +196,10 @@ describe.each([{ count: 1 }, { count: 2 }])('pairing at $count gateways, whateve
     {
       why: 'a request that waits for an answer is not followed by an exchange that its session repeats meanwhile',
       taken: steps([1, 'say', 0], [1, 'unseen', 2], [1, 'compact', 0], [1, 'say', 2]),
+    },
+    {
+      why: 'an answer that was superseded is not the same one that was given again and not captured',
+      taken: steps([1, 'say', 1], [1, 'say', 0, 1], [1, 'branch', 0], [1, 'unseen', 0, 1], [1, 'compact', 0]),
     },
     {
       why: 'a compacted history of a session is no conversation of a client without one',

@@ -199,8 +199,10 @@ export class TurnBook {
         turnId !== own.turnId && !turn.siblings?.some((sibling) => sibling.turnId === turnId);
       await this.sessions.change(sessionId, (turns) => {
         earlier = turns.filter((known) => known.attempt === own.attempt && isOther(known));
-        // The ones that are forgotten stay open under their keys, and expire.
-        return turns.some((known) => known.turnId === own.turnId) ? turns : newestWithin([...turns, own], bounds);
+        if (turns.some((known) => known.turnId === own.turnId)) return turns;
+        // Superseded from now on, not from when they are closed: an edited history means none of them. One that is forgotten, or
+        // is not closed, stays open under its key and expires.
+        return newestWithin([...turns.filter((known) => !earlier.includes(known)), own], bounds);
       });
     };
     const put = (): Promise<number> => this.access.put('captures', turn.turnId, capture);
