@@ -25,7 +25,12 @@ export const up = addDemoFlags(
   { sessions: 40 },
 )
   .addOption(new Option('--port <n>', 'port of the gateway (default: 8080, or any free one)').argParser(wholeNumber(1)))
-  .option('--data-dir <folder>', 'where everything is written and found again', DATA_DIR)
+  .addOption(
+    new Option('--data-dir <folder>', 'where everything is written and found again').default(
+      DATA_DIR,
+      '.data/one-machine',
+    ),
+  )
   .action(async (flags: Flags) => {
     await withStack(
       {
