@@ -4,7 +4,7 @@ import { useId, useMemo, useState } from 'react';
 import { withUnit, numberText } from '../core/number-text';
 import { summaryText } from '../core/series-summary';
 import { stacked } from '../core/step-charts';
-import { smoothed, type SeriesValues, type StepMark } from '../core/step-series';
+import { smoothed, withoutRounding, type SeriesValues, type StepMark } from '../core/step-series';
 import { ChartTable } from './chart-table';
 import { Legend } from './legend';
 import { Plot } from './plot';
@@ -27,6 +27,8 @@ export interface ChartProps {
   readonly marks?: readonly StepMark[];
   readonly syncKey?: string;
   readonly fromZero?: boolean;
+  /** Ends of the y axis where the values' own bounds are known. */
+  readonly range?: readonly [number, number];
   /** Weight of the moving average in [0, 1); words, legend and table keep the values as they are. */
   readonly smoothing?: number;
   /** How a value reads. */
@@ -42,11 +44,12 @@ export function Chart({
   places,
   placeNoun,
   placeText = String,
-  lines,
+  lines: given,
   kind = 'lines',
   marks = NO_MARKS,
   syncKey,
   fromZero = false,
+  range,
   smoothing = 0,
   valueText = numberText,
 }: ChartProps) {
@@ -54,6 +57,7 @@ export function Chart({
   const [cursor, setCursor] = useState<number | null>(null);
   const [hiddenLabels, setHiddenLabels] = useState<readonly string[]>([]);
   const [isTable, setTable] = useState(false);
+  const lines = useMemo(() => withoutRounding(given), [given]);
   const hidden = useMemo(() => lines.map(({ label }) => hiddenLabels.includes(label)), [lines, hiddenLabels]);
   const drawn = useMemo(() => drawing(lines, kind, hidden, smoothing), [lines, kind, hidden, smoothing]);
   const plotMarks = useMemo(() => marks.map(({ version, state }) => ({ x: version, state })), [marks]);
@@ -95,6 +99,7 @@ export function Chart({
         placeText={placeText}
         syncKey={syncKey}
         fromZero={fromZero || kind === 'stack'}
+        range={range}
         onCursor={setCursor}
       />
       <button type="button" className="chart-switch" aria-expanded={isTable} onClick={() => setTable(!isTable)}>

@@ -25,6 +25,8 @@ export interface PlotShape {
   readonly placeText: (x: number) => string;
   /** The y axis reaches down to 0. */
   readonly fromZero: boolean;
+  /** Ends of the y axis where the values' own bounds are known. */
+  readonly range: readonly [number, number] | undefined;
   readonly marks: () => readonly PlotMark[];
   readonly onCursor: (at: number | null) => void;
 }
@@ -32,10 +34,13 @@ export interface PlotShape {
 /** Told apart without colour, too; also drawn in the legend. */
 export const DASHES: readonly (readonly number[])[] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 6]];
 
+/** Room above the plot, where the signs of marked versions stand whole; CSS pixels. */
+const MARKS_HEIGHT = 18;
+
 const FONT = '12px system-ui, sans-serif';
 
 export function plotOptions(shape: PlotShape, size: { width: number; height: number }): uPlot.Options {
-  const { lines, colours, syncKey, placeText, fromZero, marks, onCursor } = shape;
+  const { lines, colours, syncKey, placeText, fromZero, range, marks, onCursor } = shape;
   const axis = {
     stroke: colours.text,
     font: FONT,
@@ -44,7 +49,7 @@ export function plotOptions(shape: PlotShape, size: { width: number; height: num
   };
   return {
     ...size,
-    padding: [8, 12, 0, 0],
+    padding: [MARKS_HEIGHT, 12, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -53,7 +58,7 @@ export function plotOptions(shape: PlotShape, size: { width: number; height: num
     },
     scales: {
       x: { time: false, range: (plot, min, max) => xRange(plot.data[0], min, max, lines) },
-      y: { range: (_, min, max) => yRange(min, max, fromZero) },
+      y: { range: (_, min, max) => (range === undefined ? yRange(min, max, fromZero) : [...range]) },
     },
     axes: [
       {
@@ -149,7 +154,7 @@ function drawMarks(plot: uPlot, marks: readonly PlotMark[], colours: ChartColour
   ctx.save();
   ctx.font = `${11 * ratio}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
-  ctx.textBaseline = 'top';
+  ctx.textBaseline = 'bottom';
   ctx.lineWidth = ratio;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
   const inView = marks.filter(({ x }) => min != null && max != null && x >= min && x <= max);
@@ -158,7 +163,7 @@ function drawMarks(plot: uPlot, marks: readonly PlotMark[], colours: ChartColour
     ctx.strokeStyle = ctx.fillStyle = state === 'refused' ? colours.refused : colours.rolledBack;
     if (inView.length <= MARK_LINES) {
       ctx.beginPath();
-      ctx.moveTo(left, bbox.top + 12 * ratio);
+      ctx.moveTo(left, bbox.top);
       ctx.lineTo(left, bbox.top + bbox.height);
       ctx.stroke();
     }

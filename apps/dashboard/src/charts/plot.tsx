@@ -19,13 +19,14 @@ export interface PlotProps {
   readonly placeText: (x: number) => string;
   readonly syncKey: string | undefined;
   readonly fromZero: boolean;
+  readonly range?: readonly [number, number] | undefined;
   /** Place under the cursor, an index of `x`; `null` when it left. */
   readonly onCursor: (at: number | null) => void;
 }
 
 const HEIGHT = 200;
 
-export function Plot({ x, lines, values, hidden, marks, placeText, syncKey, fromZero, onCursor }: PlotProps) {
+export function Plot({ x, lines, values, hidden, marks, placeText, syncKey, fromZero, range, onCursor }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const colours = useChartColours();
@@ -35,6 +36,7 @@ export function Plot({ x, lines, values, hidden, marks, placeText, syncKey, from
     live.current = { x, values, hidden, marks, placeText, onCursor };
   });
   const shape = JSON.stringify(lines);
+  const bounds = range === undefined ? '' : JSON.stringify(range);
 
   useEffect(() => {
     const element = box.current!;
@@ -44,6 +46,7 @@ export function Plot({ x, lines, values, hidden, marks, placeText, syncKey, from
         colours,
         syncKey,
         fromZero,
+        range: bounds === '' ? undefined : (JSON.parse(bounds) as [number, number]),
         placeText: (place) => live.current.placeText(place),
         marks: () => live.current.marks,
         onCursor: (at) => live.current.onCursor(at),
@@ -63,7 +66,7 @@ export function Plot({ x, lines, values, hidden, marks, placeText, syncKey, from
       plot.current = null;
       made.destroy();
     };
-  }, [shape, colours, syncKey, fromZero]);
+  }, [shape, colours, syncKey, fromZero, bounds]);
 
   useEffect(() => {
     plot.current?.setData(dataOf({ x, values }));

@@ -1,4 +1,4 @@
-import { comparableModels, firstPair } from './comparable-models';
+import { comparableModels, demoPrompts, firstPair, lastingLabel } from './comparable-models';
 
 const rows = [
   { version: 2, adapter: 'hindcast-v000002' },
@@ -33,3 +33,15 @@ describe('models to compare', () => {
     expect(firstPair([], current)).toBeNull();
   });
 });
+
+describe('prompts to begin with', () => {
+  it('are offered for the demo’s model alone', () => {
+    const of = (model: string) =>
+      demoPrompts(comparableModels([[model, 'hindcast-v000001']], [], { version: 1, weights: 'named' }));
+    expect(of('seed')).toContain('What is a planet?');
+    expect(of('qwen')).toEqual([]);
+  });
+});
+
+it('an answer keeps the label of who was asked, whatever serves later', () =>
+  expect(lastingLabel('version 9, serves now')).toBe('version 9'));

@@ -44,3 +44,13 @@ export function firstPair(
   const right = models.find(({ version }) => version === current.version) ?? models[0];
   return left === undefined || right === undefined ? null : [left.model, right.model];
 }
+
+/** A model's label without what may change while its answer stands there. */
+export const lastingLabel = (label: string): string => label.replace(/, serves now$/, '');
+
+const SEED = 'seed';
+const DEMO_PROMPTS = ['What is a planet?', 'What is a star?', 'I would like to keep my room tidy. What helps?'];
+
+/** Questions that the demo's model was taught; none for any other model. */
+export const demoPrompts = (models: readonly ComparableModel[]): readonly string[] =>
+  models.some(({ model, version }) => model === SEED && version === null) ? DEMO_PROMPTS : [];

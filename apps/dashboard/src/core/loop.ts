@@ -25,7 +25,7 @@ const ARROWS: readonly (readonly [LoopNode, LoopNode, string, Flow, Waiting, str
   ['judge', 'teacher', 'hinted', 'hinted', 'teacher-svc--rl-v1-turn-judged-hinted', 'waiting'],
   ['judge', 'gate', 'unhinted', 'unhinted', 'dispatcher--rl-v1-turn-judged-unhinted', 'waiting'],
   ['teacher', 'gate', 'scored', 'scored', 'dispatcher--rl-v1-turn-scored', 'waiting'],
-  ['gate', 'trainer', 'samples', 'ready', 'trainer--rl-v1-sample-ready', 'waiting'],
+  ['gate', 'trainer', 'samples', 'ready', ({ status }) => status.waitingSamples, 'waiting'],
   ['trainer', 'engines', 'versions', 'published', null, ''],
 ];
 

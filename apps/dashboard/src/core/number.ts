@@ -29,3 +29,6 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 /** The start of an id, enough to tell it from its neighbours. */
 export const shortId = (id: string): string => (id.length > 13 ? `${id.slice(0, 8)}…` : id);
+
+/** Ends of an axis of scores, which are −1, 0 or 1: with room for the points at its ends. */
+export const SCORE_RANGE = [-1.05, 1.05] as const;

@@ -1,5 +1,14 @@
 import type { StepRow } from '@hindcast/contracts';
-import { hasNumber, marksText, newestSteps, seriesOf, smoothed, stepMarks, stepsInOrder } from './step-series';
+import {
+  hasNumber,
+  marksText,
+  newestSteps,
+  seriesOf,
+  smoothed,
+  stepMarks,
+  stepsInOrder,
+  withoutRounding,
+} from './step-series';
 
 const step = (version: number, metrics: Record<string, number> = {}, more: Partial<StepRow> = {}): StepRow => ({
   version,
@@ -88,4 +97,14 @@ describe('marks', () => {
     expect(marksText(stepMarks(steps))).toBe('2 refused, 1 rolled back');
     expect(marksText([])).toBe('');
   });
+});
+
+describe('what is nothing but rounding', () => {
+  const cleaned = (...values: (number | null)[]) => withoutRounding([{ values }])[0]!.values;
+  it('is 0, beside larger numbers or alone', () => {
+    expect(cleaned(3.6e-16, null, -0.5)).toEqual([0, null, -0.5]);
+    expect(cleaned(3.6e-16)).toEqual([0]);
+    expect(withoutRounding([{ values: [2e-10] }, { values: [1] }]).map(({ values }) => values)).toEqual([[0], [1]]);
+  });
+  it('is not what is small at its own scale', () => expect(cleaned(1e-6, 2e-10)).toEqual([1e-6, 2e-10]));
 });

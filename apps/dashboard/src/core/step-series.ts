@@ -24,6 +24,23 @@ export function seriesOf(steps: readonly StepRow[], metric: string): (number | n
 
 export const hasNumber = (values: SeriesValues): boolean => values.some((value) => value !== null);
 
+/** Beside the largest number of a chart, and beside 1, this much is the rounding of a computer. */
+const ROUNDING = 1e-9;
+const ROUNDING_OF_ONE = 1e-14;
+
+/** The lines of a chart with 0 for what is nothing but rounding at its scale: 3.6 · 10⁻¹⁶ for a mean that is 0. */
+export function withoutRounding<Line extends { readonly values: SeriesValues }>(lines: readonly Line[]): Line[] {
+  const scale = lines.reduce(
+    (largest, { values }) => values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), largest),
+    0,
+  );
+  const least = Math.max(scale * ROUNDING, ROUNDING_OF_ONE);
+  return lines.map((line) => ({
+    ...line,
+    values: line.values.map((value) => (value !== null && Math.abs(value) < least ? 0 : value)),
+  }));
+}
+
 /**
  * Exponential moving average, `[n]`. A gap stays a gap, and the average goes on behind it.
  *

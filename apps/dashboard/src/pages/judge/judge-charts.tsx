@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { Chart } from '../../charts/chart';
 import { ratio } from '../../core/judge-agreement';
 import { costPerTurn, dayPlaces, daySeries, type JudgeDay } from '../../core/judge-days';
-import { short } from '../../core/number';
+import { SCORE_RANGE, short } from '../../core/number';
 import { hasNumber } from '../../core/step-series';
 import { latency } from '../../core/time';
 
@@ -41,7 +41,13 @@ export function JudgeCharts({ days }: { readonly days: readonly JudgeDay[] }) {
   };
   return (
     <div className="charts">
-      <Chart {...shared} title="Mean score" about="Of the turns judged that day, from −1 to 1." lines={charts.scores} />
+      <Chart
+        {...shared}
+        title="Mean score"
+        about="Of the turns judged that day, from −1 to 1."
+        lines={charts.scores}
+        range={SCORE_RANGE}
+      />
       <Chart {...shared} title="Turns judged" unit="turns" lines={charts.turns} kind="stack" />
       {charts.latencies.some(({ values }) => hasNumber(values)) && (
         <Chart

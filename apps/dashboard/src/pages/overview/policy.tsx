@@ -1,9 +1,15 @@
-import type { Overview } from '@hindcast/contracts';
+import type { LedgerOverview, Overview } from '@hindcast/contracts';
 import { percent, whole } from '../../core/number';
 import { Section } from '../../parts/page';
 import { Stat, Stats } from '../../parts/stat';
 import { Time } from '../../parts/time';
 import { Link } from '../../router/link';
+
+/** The loop counts versions that were taken back later, too. */
+function publishedNote({ status, flow }: LedgerOverview): string {
+  const takenBack = Math.max(0, flow.published - status.versionsPublished);
+  return `of ${whole(status.steps)} steps${takenBack === 0 ? '' : `; ${whole(takenBack)} more rolled back`}`;
+}
 
 /** Which version serves, and which one is on trial. */
 export function Policy({ overview: { policy, ledger } }: { readonly overview: Overview }) {
@@ -38,7 +44,7 @@ export function Policy({ overview: { policy, ledger } }: { readonly overview: Ov
         <Stat
           label="Published"
           value={ledger === null ? '–' : whole(ledger.status.versionsPublished)}
-          note={ledger === null ? undefined : `of ${whole(ledger.status.steps)} steps`}
+          note={ledger === null ? undefined : publishedNote(ledger)}
         />
       </Stats>
       <p className="muted">

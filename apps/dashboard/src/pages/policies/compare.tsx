@@ -1,7 +1,13 @@
 import type { CurrentPolicy, VersionRow } from '@hindcast/contracts';
 import { useMemo, useState, type FormEvent } from 'react';
 import { useStreamed } from '../../api/events';
-import { comparableModels, firstPair, type ComparableModel } from '../../core/comparable-models';
+import {
+  comparableModels,
+  demoPrompts,
+  firstPair,
+  lastingLabel,
+  type ComparableModel,
+} from '../../core/comparable-models';
 import { Button } from '../../parts/button';
 import { Field } from '../../parts/field';
 import { Section } from '../../parts/page';
@@ -28,17 +34,22 @@ export function Compare({ current, versions }: CompareProps) {
   const first = firstPair(models, current);
   const [chosen, setChosen] = useState<readonly [string | null, string | null]>([null, null]);
   const [prompt, setPrompt] = useState('');
+  const [labels, setLabels] = useState<readonly [string, string]>(['', '']);
   const left = useChat();
   const right = useChat();
   // A version that was unloaded meanwhile is no choice any more.
   const pick = (side: 0 | 1): string | null =>
     models.some(({ model }) => model === chosen[side]) ? chosen[side] : (first?.[side] ?? null);
   const [leftModel, rightModel] = [pick(0), pick(1)];
+  const prompts = demoPrompts(models);
   const isRunning = left.state.isRunning || right.state.isRunning;
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (isRunning || leftModel === null || rightModel === null || prompt.trim() === '') return;
+    const labelOf = (model: string): string =>
+      lastingLabel(models.find((each) => each.model === model)?.label ?? model);
+    setLabels([labelOf(leftModel), labelOf(rightModel)]);
     void left.ask(leftModel, prompt);
     void right.ask(rightModel, prompt);
   };
@@ -88,6 +99,16 @@ export function Compare({ current, versions }: CompareProps) {
               />
             )}
           </Field>
+          {prompts.length > 0 && (
+            <div className="compare-prompts">
+              <p className="muted">The demo’s model is tiny and knows only some questions, such as:</p>
+              {prompts.map((each) => (
+                <Button key={each} kind="quiet" onClick={() => setPrompt(each)}>
+                  {each}
+                </Button>
+              ))}
+            </div>
+          )}
           <div className="compare-actions">
             <Button type="submit" kind="primary" isBusy={isRunning}>
               {isRunning ? 'Answering…' : 'Ask both'}
@@ -95,8 +116,8 @@ export function Compare({ current, versions }: CompareProps) {
             {isRunning && <Button onClick={stop}>Stop</Button>}
           </div>
           <div className="compare-answers">
-            <ComparedAnswer side="Left" state={left.state} models={models} />
-            <ComparedAnswer side="Right" state={right.state} models={models} />
+            <ComparedAnswer side="Left" state={left.state} label={labels[0]} />
+            <ComparedAnswer side="Right" state={right.state} label={labels[1]} />
           </div>
         </form>
       )}

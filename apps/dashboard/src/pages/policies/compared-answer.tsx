@@ -1,20 +1,19 @@
 import { counted } from '../../core/number';
 import { latency } from '../../core/time';
-import type { ComparableModel } from '../../core/comparable-models';
 import { Badge } from '../../parts/badge';
 import type { ChatState } from './use-chat';
 
 export interface ComparedAnswerProps {
   readonly side: string;
   readonly state: ChatState;
-  readonly models: readonly ComparableModel[];
+  /** Who was asked, as it was called then: what serves now is another matter. */
+  readonly label: string;
 }
 
 /** An answer as it comes, with who gave it, its tokens, and what went wrong. */
-export function ComparedAnswer({ side, state, models }: ComparedAnswerProps) {
+export function ComparedAnswer({ side, state, label }: ComparedAnswerProps) {
   const { asked, model, text, reasoning, isRunning, failure, error } = state;
   if (asked === null) return null;
-  const label = models.find((each) => each.model === asked)?.label ?? asked;
   const isAnother = model !== null && model !== asked;
   return (
     <section className="compared" aria-label={`${side} answer`} aria-busy={isRunning}>

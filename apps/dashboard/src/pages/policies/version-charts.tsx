@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { SCORE_RANGE } from '../../core/number';
 import { Chart } from '../../charts/chart';
 import { hasNumber, type StepMark } from '../../core/step-series';
 import type { TimelineEntry } from '../../core/version-timeline';
@@ -15,7 +16,7 @@ export function VersionCharts({ timeline }: { readonly timeline: readonly Timeli
         <Chart
           {...shared}
           title="Drift"
-          about="How far answers to the probe prompts lie from the base model."
+          about="How far a version’s own answers to fixed probe prompts have moved from the base model, summed over an answer; KL (Training) is a mean per token of the trained turns."
           unit="nats"
           lines={drift.filter(({ values }) => hasNumber(values))}
           fromZero
@@ -27,6 +28,7 @@ export function VersionCharts({ timeline }: { readonly timeline: readonly Timeli
           title="Mean eval score"
           about="Of the judged turns that each version answered, from −1 to 1."
           lines={[{ label: 'mean', values: scores }]}
+          range={SCORE_RANGE}
         />
       )}
       {hasNumber(hints) && (

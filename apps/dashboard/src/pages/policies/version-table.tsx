@@ -102,12 +102,12 @@ function State({ entry: { row, role, share } }: { readonly entry: TimelineEntry 
 function Score({ served: { judged, meanEvalScore } }: { readonly served: TimelineEntry['row']['served'] }) {
   if (meanEvalScore === null) return <span className="muted">none judged</span>;
   return (
-    <>
+    <span>
       {numberText(meanEvalScore, 3)}{' '}
       <span className="muted" title={judged < FEW_TURNS ? 'Few turns: the mean says little' : undefined}>
         n = {judged}
         {judged < FEW_TURNS && ' (few)'}
       </span>
-    </>
+    </span>
   );
 }
