@@ -1,6 +1,7 @@
 import { LedgerStatus } from '@hindcast/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { isSettled } from './core/settled';
 import type { Stack } from './stack/stack';
 
 const Status = LedgerStatus.pick({ turns: true, cases: true, waitingSamples: true, policyVersion: true }).extend({
@@ -54,7 +55,14 @@ export async function statusWithin({ gatewayUrl, apiKey }: Gateway, patienceMs: 
 export async function whenSettled(
   stack: Stack,
   captured: number,
-  options: { readonly patienceMs: number; readonly onWaiting: (message: string) => void },
+  options: {
+    readonly patienceMs: number;
+    readonly onWaiting: (message: string) => void;
+    /** Turns that may still wait for what comes after them. */
+    readonly open?: number;
+    /** After so long, what the ledger has not heard of may never come. */
+    readonly lateMs?: number;
+  },
 ): Promise<Status> {
   const start = performance.now();
   let saidAt = start;
@@ -62,9 +70,9 @@ export async function whenSettled(
     const now = await status(stack.gatewayUrl, stack.apiKey).catch(() => null);
     const elapsed = performance.now() - start;
     if (now) {
-      const known = now.turns.captured >= captured || elapsed > CAPTURE_PATIENCE_MS;
-      const stepDue = now.batchSize !== null && now.waitingSamples >= now.batchSize;
-      if (known && now.cases.deciding === 0 && !stepDue) return now;
+      const isLate = elapsed > (options.lateMs ?? CAPTURE_PATIENCE_MS);
+      if (isSettled(now, { captured, ...(options.open === undefined ? {} : { open: options.open }) }, isLate))
+        return now;
     }
     if (elapsed > options.patienceMs)
       throw new Error(

@@ -2,6 +2,7 @@ import { question, random, type Persona } from '@hindcast/seed-world';
 import { join } from 'node:path';
 import { ChatClient } from './client';
 import { rate } from './core/learning-curve';
+import { percent, reportLines } from './core/report-lines';
 import { demoReport, imbalances, type DemoOptions, type DemoReport, type HeldOut } from './core/report';
 import { evaluateHeldOut, HELD_OUT_QUESTIONS } from './held-out';
 import { statusWithin, whenSettled, type Status } from './ledger';
@@ -14,26 +15,47 @@ export const BASE_MODEL = 'seed';
 /** Any name that no engine lists is answered by the current version. */
 export const CURRENT_MODEL = 'hindcast';
 
+const LAST_VERSION = 'Held-out questions, last version ';
+/** How long a turn that the ledger has not heard of, or that nothing came after, is waited for at the end. */
+const LAST_PATIENCE_MS = 15_000;
+
 /** Runs the simulated sessions against a running stack, in lockstep with training, and reports what changed. */
 export async function runDemo(stack: Stack, options: DemoOptions, patienceMs: number): Promise<DemoReport> {
   const before = await heldOut(stack, options, BASE_MODEL, 'Held-out questions, seed model   ');
-  const firstAnswers = await runSessions(stack, options, patienceMs);
-  const after = await heldOut(stack, options, CURRENT_MODEL, 'Held-out questions, last version ');
-  const ledger = await statusWithin(stack, patienceMs);
+  const earlier = await statusWithin(stack, patienceMs);
+  const { firstAnswers, captured } = await runSessions(stack, options, patienceMs, earlier.turns.captured);
+  // The last answers are decided, and the last step is published, before its version is asked and counted.
+  const settled = (): Promise<Status> =>
+    whenSettled(stack, captured, { patienceMs, open: earlier.turns.open, lateMs: LAST_PATIENCE_MS, onWaiting: say });
+  const asked = await settled();
+  let after = await heldOut(stack, options, CURRENT_MODEL, LAST_VERSION);
+  let ledger = await settled();
+  if (ledger.policyVersion !== asked.policyVersion) {
+    say(`Version ${ledger.policyVersion} came meanwhile; it is asked as well.`);
+    after = await heldOut(stack, options, CURRENT_MODEL, LAST_VERSION);
+    ledger = await settled();
+  }
   const wrong = imbalances(ledger);
   if (wrong.length > 0) throw new Error(`the books do not balance: ${wrong.join('; ')}`);
-  return demoReport(options, ledger, firstAnswers, { before, after }, adapterDir(stack, ledger.policyVersion));
+  return demoReport(options, ledger, firstAnswers, { before, after }, adapterDir(stack, ledger.policyVersion), earlier);
 }
 
 /** Directory of a published version; `null` for version 0. */
 export const adapterDir = (stack: Stack, version: number): string | null =>
   version === 0 ? null : join(stack.policyDir, `v${String(version).padStart(6, '0')}`);
 
-/** @returns for each session whether its first answer met the wish */
-async function runSessions(stack: Stack, options: DemoOptions, patienceMs: number): Promise<boolean[]> {
+/**
+ * @param known turns that the ledger knew before
+ * @returns for each session whether its first answer met the wish; the turns that the ledger should know now
+ */
+async function runSessions(
+  stack: Stack,
+  options: DemoOptions,
+  patienceMs: number,
+  known: number,
+): Promise<{ firstAnswers: boolean[]; captured: number }> {
   const client = new ChatClient(stack.gatewayUrl, stack.apiKey);
   const draw = random(`${options.seed}/${options.persona}/user`);
-  const known = (await statusWithin(stack, patienceMs)).turns.captured;
   const progress = new Progress('Sessions', options.sessions);
   const firstAnswers: boolean[] = [];
   let captured = known;
@@ -58,7 +80,7 @@ async function runSessions(stack: Stack, options: DemoOptions, patienceMs: numbe
   } finally {
     progress.stop();
   }
-  return firstAnswers;
+  return { firstAnswers, captured };
 }
 
 async function heldOut(
@@ -83,29 +105,8 @@ async function heldOut(
   }
 }
 
-export const percent = (share: number | null): string => (share === null ? 'n/a' : `${Math.round(share * 100)} %`);
-
 /** The report in words. */
 export function printReport(report: DemoReport): void {
-  const { cases, turns, heldOut: rule, wellFormed } = report;
   say();
-  say(
-    `${report.sessions} sessions of a ${report.persona} (${report.feedback} feedback), method ${report.method}, seed ${report.seed}`,
-  );
-  say(`  rule met on held-out questions   ${percent(rule.before)} → ${percent(rule.after)}`);
-  say(`  well-formed answers              ${percent(wellFormed.before)} → ${percent(wellFormed.after)}`);
-  say(`  rule met, first and last ten     ${percent(report.ruleRate.first10)} → ${percent(report.ruleRate.last10)}`);
-  say(
-    `  sessions to 3 in a row, 8 of 10  ${report.sessionsTo.threeInARow ?? '–'}, ${report.sessionsTo.eightOfTen ?? '–'}`,
-  );
-  say(`  distance from the seed model     ${report.klPerAnswer.toFixed(2)} nats per answer`);
-  say(
-    `  turns                            ${turns.captured} captured, ${turns.paired} paired, ${turns.untrainable} untrainable`,
-  );
-  say(
-    `  gate                             ${cases.opdRl} OPD+RL, ${cases.opd} OPD, ${cases.rl} RL, ${cases.drop} dropped`,
-  );
-  say(
-    `  training                         ${report.samplesTrained} samples, ${report.steps} steps, ${report.versions} versions published; version ${report.servedVersion} serves`,
-  );
+  for (const line of reportLines(report)) say(line);
 }

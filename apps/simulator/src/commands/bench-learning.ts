@@ -6,7 +6,7 @@ import type { DemoReport, Method } from '../core/report';
 import { feedbackKinds, type Feedback } from '../core/user';
 import { methods, setOption } from '../options';
 import { say } from '../progress';
-import { percent } from '../run-demo';
+import { percent } from '../core/report-lines';
 import { oneDemo } from './demo';
 
 interface Flags {

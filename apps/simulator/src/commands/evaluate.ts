@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { HELD_OUT_QUESTIONS, MAX_TOKENS, answerSeed } from '../held-out';
 import { answersOf } from '../independent-answers';
 import { Progress, say } from '../progress';
-import { percent } from '../run-demo';
+import { percent } from '../core/report-lines';
 import { root } from '../start-stack';
 
 const Reported = z.object({

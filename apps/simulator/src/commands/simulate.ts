@@ -7,7 +7,7 @@ import { environment } from '../config';
 import { rate } from '../core/learning-curve';
 import { feedbackKinds, type Feedback } from '../core/user';
 import { Progress, say } from '../progress';
-import { percent } from '../run-demo';
+import { percent } from '../core/report-lines';
 import { runSession, type SessionResult } from '../session';
 
 interface Flags {

@@ -31,6 +31,7 @@ it('reports exactly the documented fields', () => {
     [false, true, true],
     heldOut,
     '/x/v000001',
+    { turns: { ...ledger.turns, captured: 5 }, versionsPublished: 0 },
   );
   expect(report).toEqual({
     method: 'combine',
@@ -50,5 +51,6 @@ it('reports exactly the documented fields', () => {
     klPerAnswer: 3,
     sessionsTo: { threeInARow: null, eightOfTen: null },
     adapterDir: '/x/v000001',
+    earlier: { captured: 5, versions: 0 },
   });
 });

@@ -41,6 +41,8 @@ export interface DemoReport extends DemoOptions {
   readonly sessionsTo: { readonly threeInARow: number | null; readonly eightOfTen: number | null };
   /** PEFT directory of the served version; `null` when the seed model still serves. */
   readonly adapterDir: string | null;
+  /** What the ledger's numbers held before the run: `turns`, `cases`, `samplesTrained`, `steps` and `versions` count all runs with the same data. */
+  readonly earlier: { readonly captured: number; readonly versions: number };
 }
 
 export function demoReport(
@@ -49,6 +51,7 @@ export function demoReport(
   firstAnswers: readonly boolean[],
   heldOut: { readonly before: HeldOut; readonly after: HeldOut },
   adapterDir: string | null,
+  earlier: Pick<LedgerStatus, 'turns' | 'versionsPublished'>,
 ): DemoReport {
   const { opdRl, opd, rl, drop } = ledger.cases;
   return {
@@ -69,6 +72,7 @@ export function demoReport(
     klPerAnswer: heldOut.after.klPerAnswer,
     sessionsTo: { threeInARow: sessionsToRun(firstAnswers, 3), eightOfTen: sessionsToShare(firstAnswers, 8, 10) },
     adapterDir,
+    earlier: { captured: earlier.turns.captured, versions: earlier.versionsPublished },
   };
 }
 
