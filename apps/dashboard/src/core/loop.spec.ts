@@ -36,9 +36,9 @@ describe('the arrows of the loop', () => {
 
 describe('the health of a node', () => {
   it('is that of all its processes', () => {
-    expect(nodeHealth('gateway', overview)).toEqual({ ok: true, text: '2 of 2 well' });
-    expect(nodeHealth('judge', overview)).toEqual({ ok: false, text: 'not ready' });
-    expect(nodeHealth('engines', overview)).toEqual({ ok: false, text: '1 of 2 up' });
+    expect(nodeHealth('gateway', overview)).toEqual({ ok: true, text: '2 of 2 ok' });
+    expect(nodeHealth('judge', overview)).toEqual({ ok: false, text: 'wrong' });
+    expect(nodeHealth('engines', overview)).toEqual({ ok: false, text: '1 of 2 ok' });
   });
 
   it('is the verdict of the table of health: ready is not well while a check fails', () => {
@@ -48,8 +48,8 @@ describe('the health of a node', () => {
     }));
     const rows = healthRows({ ...overview, services });
     expect(rows.filter(({ name }) => name.startsWith('gateway ')).map(({ ok }) => ok)).toEqual([false, false]);
-    expect(nodeHealth('gateway', { ...overview, services })).toEqual({ ok: false, text: '0 of 2 well' });
-    expect(nodeHealth('gate', { ...overview, services })).toEqual({ ok: false, text: 'something wrong' });
+    expect(nodeHealth('gateway', { ...overview, services })).toEqual({ ok: false, text: '0 of 2 ok' });
+    expect(nodeHealth('gate', { ...overview, services })).toEqual({ ok: false, text: 'wrong' });
   });
 
   it('is bad where nobody answers', () =>

@@ -47,7 +47,7 @@ function waitingOf(ledger: LedgerOverview, waiting: Waiting): number | null {
 
 export interface NodeHealth {
   readonly ok: boolean;
-  /** “2 of 3 well”, or what is wrong. */
+  /** “2 of 3 ok”, or what is wrong; the words are those of the table of health. */
   readonly text: string;
 }
 
@@ -61,23 +61,16 @@ const APPS: Readonly<Record<Exclude<LoopNode, 'engines'>, string>> = {
 
 /** Whether the processes behind a node are well, by the verdict of the table of health. */
 export function nodeHealth(node: LoopNode, { engines, services }: Overview): NodeHealth {
-  if (node === 'engines')
-    return share(
-      engines.map(({ ok }) => ok),
-      'up',
-      'none configured',
-    );
-  const own = services.filter(({ app }) => app === APPS[node]);
-  const only = own.length === 1 ? own[0]! : null;
-  if (only !== null && only.ready && !isWell(only)) return { ok: false, text: 'something wrong' };
-  return share(own.map(isWell), only === null ? 'well' : 'ready', 'not on the bus');
+  const states =
+    node === 'engines' ? engines.map(({ ok }) => ok) : services.filter(({ app }) => app === APPS[node]).map(isWell);
+  return share(states, node === 'engines' ? 'none configured' : 'not on the bus');
 }
 
-function share(states: readonly boolean[], word: string, none: string): NodeHealth {
+function share(states: readonly boolean[], none: string): NodeHealth {
   const good = states.filter(Boolean).length;
   if (states.length === 0) return { ok: false, text: none };
   return {
     ok: good === states.length,
-    text: states.length === 1 ? (good === 1 ? word : `not ${word}`) : `${good} of ${states.length} ${word}`,
+    text: states.length === 1 ? (good === 1 ? 'ok' : 'wrong') : `${good} of ${states.length} ok`,
   };
 }

@@ -57,6 +57,6 @@ export const isLate = ({ state }: Pick<TurnRow, 'state'>): boolean =>
 /** What stands in the list for a request and an answer whose texts are not there. */
 export function missingTexts({ state }: Pick<TurnRow, 'state'>): { readonly request: string; readonly answer: string } {
   return state === 'open'
-    ? { request: 'Open turn', answer: 'no texts yet: they come with the next message of its conversation' }
+    ? { request: 'Open turn', answer: 'not yet: comes with the next message' }
     : { request: 'Turn without texts', answer: 'no texts kept' };
 }

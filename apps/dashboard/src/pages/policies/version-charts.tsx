@@ -16,7 +16,7 @@ export function VersionCharts({ timeline }: { readonly timeline: readonly Timeli
         <Chart
           {...shared}
           title="Drift"
-          about="How far a version’s own answers to fixed probe prompts have moved from the base model, summed over an answer; KL (Training) is a mean per token of the trained turns."
+          about="How far a version’s own answers to fixed probe prompts have moved from the base model, summed over an answer. KL on the page about training is a mean per token of what was trained."
           unit="nats"
           lines={drift.filter(({ values }) => hasNumber(values))}
           fromZero

@@ -21,7 +21,9 @@ export const columns: readonly Column<TurnRow>[] = [
       return (
         <div className="turns-text">
           <Link to={`/ui/turns/${turnId}`}>{oneLine(request) || `${missing.request} ${shortId(turnId)}`}</Link>
-          <span>{answer === null ? missing.answer : oneLine(answer)}</span>
+          <span title={answer === null ? missing.answer : undefined}>
+            {answer === null ? missing.answer : oneLine(answer)}
+          </span>
         </div>
       );
     },
