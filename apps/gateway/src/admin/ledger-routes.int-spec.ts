@@ -51,6 +51,11 @@ describe('policies', () => {
       status: 200,
       body: { versions: [base], next: null, current: { version: 0, adapter: null }, rollback: null },
     });
+    const settings = { batchSize: 16, batchMin: 4, method: 'combine', backend: 'wasm' };
+    for (const kept of [undefined, [3, 2]]) {
+      await policy.put('trainer', JSON.stringify({ ...settings, kept }));
+      expect((await stage.get('policies')).body['kept']).toEqual(kept ?? null);
+    }
     const wished = await stage.post('policies/rollback', { version: 2, reason: 'It got rude.' });
     expect(wished).toMatchObject({ status: 202, body: { id: expect.any(String) as string } });
     const { id } = wished.body;
