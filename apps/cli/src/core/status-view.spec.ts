@@ -10,7 +10,7 @@ it('shows the books, the loop, the next step and the health', () => {
   expect(text).toContain('version 2 (hindcast-v000002) since 3 min ago');
   expect(text).toContain('20 captured = 15 paired + 1 untrainable + 1 expired + 0 superseded + 0 failed + 3 open');
   expect(text).toContain('███████████████░░░░░ 3 of 4 samples');
-  expect(text).toContain('1 dead letters');
+  expect(text).toContain('1 dead letter:');
   expect(text).toMatch(/ok +trainer trainer-1 0\.1\.0/);
 });
 

@@ -1,6 +1,6 @@
 import type { Overview, ServiceSummary } from '@hindcast/contracts';
 import type { Painter } from '@hindcast/platform/terminal';
-import { shortened, textTable } from '@hindcast/platform/terminal';
+import { counted, shortened, textTable } from '@hindcast/platform/terminal';
 import { ago } from './times';
 
 /** Reasons that are shown; the rest is summed. */
@@ -67,16 +67,16 @@ function ledgerRows(
     ['Next step', batchText(status.waitingSamples, batch)],
     [
       'Trained',
-      `${status.samplesTrained} samples in ${status.steps} steps, ${status.versionsPublished} versions published`,
+      `${counted(status.samplesTrained, 'sample')} in ${counted(status.steps, 'step')}, ${counted(status.versionsPublished, 'version')} published`,
     ],
     ...reasons
       .slice(0, MOST_REASONS)
       .map(([reason, count], i): [string, string] => [i === 0 ? 'Reasons' : '', `${count} ${reason}`]),
-    ...(others > 0 ? [['', `${others} others`] as [string, string]] : []),
+    ...(others > 0 ? [['', counted(others, 'other')] as [string, string]] : []),
     ...waiting.map(([consumer, count], i): [string, string] => [i === 0 ? 'Waiting' : '', `${count} for ${consumer}`]),
     ...(deadLetters > 0
       ? [
-          ['Failed', painter.paint(`${deadLetters} dead letters: npx hindcast deadletters`, 'yellow')] as [
+          ['Failed', painter.paint(`${counted(deadLetters, 'dead letter')}: npx hindcast deadletters`, 'yellow')] as [
             string,
             string,
           ],
@@ -86,9 +86,10 @@ function ledgerRows(
 }
 
 function batchText(waiting: number, batch: Overview['batch']): string {
-  if (batch === null) return `${waiting} samples wait; no trainer has started yet`;
+  if (batch === null)
+    return `${counted(waiting, 'sample')} ${waiting === 1 ? 'waits' : 'wait'}; no trainer has started yet`;
   const full = Math.min(BAR, Math.round((BAR * waiting) / batch.size));
-  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${waiting} of ${batch.size} samples${batch.min < batch.size ? `, ${batch.min} are enough after a while` : ''}`;
+  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${waiting} of ${counted(batch.size, 'sample')}${batch.min < batch.size ? `, ${batch.min} ${batch.min === 1 ? 'is' : 'are'} enough after a while` : ''}`;
 }
 
 function healthRows({ services, engines, broker }: Overview, painter: Painter): [string, string][] {

@@ -1,5 +1,5 @@
 import type { ShownTurn, TextMessage } from '@hindcast/contracts';
-import { textTable, type Painter } from '@hindcast/platform/terminal';
+import { counted, textTable, type Painter } from '@hindcast/platform/terminal';
 import { ago } from './times';
 import { safeText } from './safe-text';
 import { signed } from './turn-row';
@@ -106,10 +106,11 @@ function trainingOf(shown: ShownTurn): string[] {
   const tokens = tokensOf(shown);
   const advantages = (tokens ?? []).map(({ advantage }) => advantage).filter((value) => value !== null);
   const mean = advantages.reduce((sum, value) => sum + value, 0) / advantages.length;
-  const spread = advantages.length === 0 ? [] : [`advantages of ${advantages.length} tokens, mean ${mean.toFixed(4)}`];
+  const spread =
+    advantages.length === 0 ? [] : [`advantages of ${counted(advantages.length, 'token')}, mean ${mean.toFixed(4)}`];
   if (trained === null) return shown.expected === null ? [] : ['not yet; with the weights of now:', ...spread];
   const clipped = (tokens ?? []).filter(({ isClipped }) => isClipped).length;
-  return [`trained in version ${trained.version}`, ...spread, `${clipped} tokens beyond the clip`];
+  return [`trained in version ${trained.version}`, ...spread, `${counted(clipped, 'token')} beyond the clip`];
 }
 
 const indented = (text: string): string => `  ${safeText(text).replaceAll('\n', '\n  ')}`;

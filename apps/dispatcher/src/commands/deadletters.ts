@@ -1,6 +1,6 @@
 import { HindcastError } from '@hindcast/contracts';
 import { brokerOf } from '@hindcast/platform';
-import { Progress, textTable, wholeNumber } from '@hindcast/platform/terminal';
+import { Progress, counted, textTable, wholeNumber } from '@hindcast/platform/terminal';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Command } from 'commander';
 import { commandConfig } from './command-config';
@@ -154,7 +154,7 @@ async function replay(terminal: Terminal, id: number | undefined, flags: ChosenF
     terminal,
     flags,
     { replayed: done, failed: failures },
-    `${done.length} replayed, ${reopened} turns opened again`,
+    `${done.length} replayed, ${counted(reopened, 'turn')} opened again`,
   );
 }
 

@@ -12,7 +12,7 @@ import { forgetTarget, type ForgetFlags, type ForgetTarget } from './forget-targ
 import { withBroker } from './open-broker';
 import { withLedger } from './open-ledger';
 import { dataDirOption, jsonOption } from './options';
-import { withProgress } from '@hindcast/platform/terminal';
+import { counted, withProgress } from '@hindcast/platform/terminal';
 import { ask, type Terminal } from './terminal';
 
 interface Flags extends ForgetFlags {
@@ -91,7 +91,7 @@ async function find(
 
 async function agreed(terminal: Terminal, flags: Flags, { turnIds, selector, tenant }: ForgetTarget): Promise<void> {
   const what = selector === 'tenant' ? `tenant ${tenant}` : `this ${selector}`;
-  await ask(terminal, `Delete ${turnIds.size} turns of ${what} for good?`, flags.yes ?? false);
+  await ask(terminal, `Delete ${counted(turnIds.size, 'turn')} of ${what} for good?`, flags.yes ?? false);
 }
 
 /**

@@ -9,7 +9,7 @@ import { withLedger } from './open-ledger';
 import { addRowFilter, dataDirOption, jsonOption, type RowFilter } from './options';
 import { addRecordedFeedback, addStoredFeedback, type FeedbackByTurn } from './read-feedback';
 import type { Terminal } from './terminal';
-import { textTable } from '@hindcast/platform/terminal';
+import { counted, textTable } from '@hindcast/platform/terminal';
 
 interface Flags extends RowFilter {
   readonly json?: boolean;
@@ -95,7 +95,9 @@ function print(terminal: Terminal, { all, judges, notAsked }: AgreementSummary):
     terminal.print(textTable(['person \\ judge', ...scores], confusion, terminal.width));
   }
   if (notAsked > 0)
-    terminal.print(`\n${notAsked} turns with feedback were never put to the judge (FEEDBACK_REWARD=join has both).`);
+    terminal.print(
+      `\n${counted(notAsked, 'turn')} with feedback never came to the judge (FEEDBACK_REWARD=join has both).`,
+    );
   if (!all.isEnough)
     terminal.print(
       `\nToo few to say: ${all.decided} turns on which both the judge and a person are decided, of at least ${ENOUGH_PAIRS}.`,

@@ -1,5 +1,5 @@
 import { personas, question, random, type Persona } from '@hindcast/seed-world';
-import { wholeNumber } from '@hindcast/platform/terminal';
+import { counted, wholeNumber } from '@hindcast/platform/terminal';
 import { Command, Option } from 'commander';
 import { readFileSync } from 'node:fs';
 import { ChatClient } from '../client';
@@ -47,7 +47,7 @@ export const simulate = new Command('simulate')
     process.stdout.write(
       flags.json
         ? `${JSON.stringify(report)}\n`
-        : `${results.length} conversations, ${answers} answers; the first answer met the wish of ${percent(ruleRate)}.\n`,
+        : `${counted(results.length, 'conversation')}, ${counted(answers, 'answer')}; the first answer met the wish of ${percent(ruleRate)}.\n`,
     );
     say('What became of them: npx hindcast status');
   });

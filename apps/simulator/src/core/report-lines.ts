@@ -1,9 +1,7 @@
+import { counted } from '@hindcast/platform/terminal';
 import type { DemoReport } from './report';
 
 export const percent = (share: number | null): string => (share === null ? 'n/a' : `${Math.round(share * 100)} %`);
-
-/** `1 step`, `2 steps`. */
-const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
 const LABEL = 33;
 const row = (label: string, text: string): string => `  ${label.padEnd(LABEL)}${text}`;

@@ -14,10 +14,10 @@ it.each<[boolean, Record<string, string>, boolean]>([
   expect(paint.bold('x')).toBe(isOn ? '\u001b[1mx\u001b[0m' : 'x');
 });
 
-it('shades green above zero and red below, the deeper the farther', () => {
+it('shades blue above zero and orange below, the deeper the farther', () => {
   const { shade } = painter(true, {});
-  expect(shade('x', 1)).toBe('\u001b[38;5;16;48;2;80;220;80mx\u001b[0m');
-  expect(shade('x', -1)).toBe('\u001b[38;5;16;48;2;220;80;80mx\u001b[0m');
+  expect(shade('x', 1)).toBe('\u001b[38;5;16;48;2;143;184;240mx\u001b[0m');
+  expect(shade('x', -1)).toBe('\u001b[38;5;16;48;2;242;183;124mx\u001b[0m');
   expect(shade('x', 7)).toBe(shade('x', 1));
   expect(shade('x', 0)).toBe('\u001b[38;5;16;48;2;245;245;245mx\u001b[0m');
 });

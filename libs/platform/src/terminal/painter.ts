@@ -1,12 +1,17 @@
 const FOREGROUND = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90 } as const;
 export type Colour = keyof typeof FOREGROUND;
 
+/** Red, green and blue of a background without strength, and of the deepest ones. */
+const NONE = 245;
+const RAISED = [143, 184, 240] as const;
+const LOWERED = [242, 183, 124] as const;
+
 /** Puts codes for colours around a text, or leaves it as it is. */
 export interface Painter {
   readonly isOn: boolean;
   paint(text: string, colour: Colour): string;
   bold(text: string): string;
-  /** A background between white (0) and a full red (−1) or green (+1), with letters that can be read on it. */
+  /** A background between white (0) and a full orange (−1) or blue (+1), as in the dashboard, with letters that can be read on it. */
   shade(text: string, strength: number): string;
 }
 
@@ -25,7 +30,5 @@ export function painter(isTerminal: boolean, env: Readonly<Record<string, string
 
 function shadeOf(strength: number): string {
   const size = Math.min(1, Math.abs(strength));
-  const faded = Math.round(245 - 165 * size);
-  const full = Math.round(245 - 25 * size);
-  return strength < 0 ? `${full};${faded};${faded}` : `${faded};${full};${faded}`;
+  return (strength < 0 ? LOWERED : RAISED).map((full) => Math.round(NONE + (full - NONE) * size)).join(';');
 }
