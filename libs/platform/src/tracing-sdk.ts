@@ -19,7 +19,6 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import {
   BasicTracerProvider,
   BatchSpanProcessor,
-  ConsoleSpanExporter,
   SimpleSpanProcessor,
   type ReadableSpan,
   type SpanExporter,
@@ -28,6 +27,7 @@ import { release } from './build-info';
 import { readTraceparent, writeTraceparent } from './core/trace-context';
 import type { TracesExporter } from './core/traces-exporter';
 import type { Log } from './log';
+import { spanLine } from './span-line';
 import type { Span, SpanAttributes, SpanOptions, Tracer } from './tracing';
 
 /** A step may have as many samples; the SDK's own limit is 128. */
@@ -71,10 +71,22 @@ export function openTracer(app: string, exporter: TracesExporter, log: Log): Tra
 }
 
 function processorOf(exporter: TracesExporter, log: Log): BatchSpanProcessor | SimpleSpanProcessor {
-  if (exporter === 'console') return new SimpleSpanProcessor(new ConsoleSpanExporter());
+  if (exporter === 'console') return new SimpleSpanProcessor(new PrintedSpans());
   return new BatchSpanProcessor(
     new SayingOnce(exporter === 'http/json' ? new JsonExporter() : new ProtobufExporter(), log),
   );
+}
+
+/** Prints each span on standard output, among the lines of the log. */
+class PrintedSpans implements SpanExporter {
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    for (const span of spans) process.stdout.write(`${spanLine(span)}\n`);
+    done({ code: ExportResultCode.SUCCESS });
+  }
+
+  shutdown(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /** Says once that traces do not arrive, and once that they do again. */
