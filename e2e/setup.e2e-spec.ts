@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 // tools/setup.mjs in a checkout of its own, whose npm is a script.
 
-const TOOLS = ['setup.mjs', 'run-step.mjs', 'setup-lock.mjs'];
+const TOOLS = ['setup.mjs', 'run-step.mjs', 'setup-lock.mjs', 'end-with-npm.mjs'];
 let root: string;
 const children: ChildProcess[] = [];
 
@@ -65,6 +65,23 @@ it('a lock of a process that is gone holds nobody up', async () => {
   mkdirSync(join(root, '.data'));
   writeFileSync(join(root, '.data/install.lock'), String(pid));
   expect([await ending(start()), runs()]).toEqual([0, 1]);
+});
+
+it('a signal that ends npm, and the shell between, reaches what they run', async () => {
+  const script =
+    "import('./tools/end-with-npm.mjs').then(({ endWithNpm }) => endWithNpm());" +
+    "process.on('SIGTERM', () => { require('node:fs').writeFileSync('told', ''); process.exit(); });" +
+    "setInterval(() => {}, 1000); setTimeout(() => console.log('up'), 200)";
+  // The second command keeps the shell from becoming the first.
+  const shell = spawn('sh', ['-c', '"$0" -e "$1"; true', process.execPath, script], {
+    cwd: root,
+    env: { ...process.env, npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  children.push(shell);
+  await once(shell.stdout, 'data');
+  shell.kill('SIGTERM');
+  while (!existsSync(join(root, 'told'))) await sleep(20);
 });
 
 it('a signal ends the install with all that it started, and the next start installs', async () => {

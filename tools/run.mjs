@@ -2,9 +2,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { endWithNpm } from './end-with-npm.mjs';
 import { passSignals } from './pass-signals.mjs';
 import { isWhole, prepare, root } from './setup.mjs';
 
+endWithNpm();
 const args = process.argv.slice(2);
 const nats = args[0] !== '--no-nats';
 if (!nats) args.shift();

@@ -4,10 +4,12 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
+import { endWithNpm } from '../../../tools/end-with-npm.mjs';
 import { checkNode, ensureBuilt, ensureInstalled, isWhole, prepare, root } from '../../../tools/setup.mjs';
 
 /** Commands that start a broker of their own. */
 const STARTS_A_BROKER = ['up', 'demo'];
+endWithNpm();
 const args = process.argv.slice(2);
 const isHelp = args.includes('--help') || args.includes('-h');
 const main = join(root, 'apps/cli/dist/main.js');
