@@ -49,7 +49,7 @@ export function firstPair(
 export const lastingLabel = (label: string): string => label.replace(/, serves now$/, '');
 
 const SEED = 'seed';
-const DEMO_PROMPTS = ['What is a planet?', 'What is a star?', 'I would like to keep my room tidy. What helps?'];
+const DEMO_PROMPTS = ['What is a planet?', 'What is a volcano?', 'I would like to keep my room tidy. What helps?'];
 
 /** Questions that the demo's model was taught; none for any other model. */
 export const demoPrompts = (models: readonly ComparableModel[]): readonly string[] =>
