@@ -201,7 +201,7 @@ test('what is named wrongly, or needs what is away, is said in a line and change
   });
   expect(await tried('--session', erin.session, '--tenant', 'acme')).toMatchObject({
     code: 1,
-    said: expect.stringContaining('Delete 1 turns of this session for good?'),
+    said: expect.stringContaining('Delete 1 turn of this session for good?'),
   });
   const away = await run(['forget', '--turn', turnId, '--yes'], { ...env, NATS_URL: 'nats://127.0.0.1:1' });
   expect(away).toMatchObject({ code: 1, said: expect.stringContaining('does not answer') });
