@@ -34,6 +34,8 @@ interface Internals {
 
 const FLOAT_BYTES = 4;
 const ADDRESS_SPACE = 2 ** 32;
+/** More than malloc adds to a size. Bytes. */
+const ROUNDING = 2 ** 20;
 const heaps = new WeakMap<BackendWasm, WasmHeap>();
 
 /** Memory of the wasm backend: tensors of other kernels, views into them, and room of its own. Offsets in bytes. */
@@ -56,10 +58,12 @@ export class WasmHeap {
       'number',
       'number',
     ]);
-    // malloc answers 0 where nothing is left, and takes a size modulo 4 GiB; the backend would write its tensor there.
+    // malloc answers 0 where nothing is left, and takes a size modulo 4 GiB; the backend would write its tensor there. A heap that would
+    // have to grow by 2 GiB or more beyond the address space it takes to be shrunk, and gives out what it does not have.
     const malloc = wasm._malloc.bind(wasm);
     wasm._malloc = (bytes) => {
-      const offset = bytes < ADDRESS_SPACE ? malloc(bytes) : 0;
+      const isSafe = bytes < ADDRESS_SPACE / 2 || bytes <= ADDRESS_SPACE - wasm.HEAPU8.length - ROUNDING;
+      const offset = isSafe ? malloc(bytes) : 0;
       if (offset !== 0 || bytes === 0) return offset;
       const advice = 'lower TOKEN_BUDGET or take BACKEND=onnx';
       throw new HindcastError(

@@ -218,6 +218,13 @@ describe('the kernels of our own on wasm', () => {
     tf.tidy(() => expect([...tf.add(tf.ones([2]), 1).dataSync()]).toEqual([2, 2]));
   });
 
+  it('what does not fit is refused also where the end of the heap was freed', () => {
+    const [held, freed] = [tf.ones([75_000]), tf.ones([25_000])];
+    freed.dispose();
+    expect(() => tf.tidy(() => tf.tile(tf.ones([1, 2 ** 15]), [2 ** 15 - 1, 1]))).toThrow(/limit is 4 GiB/);
+    held.dispose();
+  });
+
   it("the backend's own kernels come back, for comparison", () => {
     const ours = tf.getKernel('BatchMatMul', 'wasm');
     uninstallWasmKernels();
