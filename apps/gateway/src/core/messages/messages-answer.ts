@@ -10,7 +10,8 @@ export const SIGNATURE = 'hindcast';
 /** Finish reasons of an engine that gave the answer up. */
 const ABORTED = new Set(['abort', 'error']);
 
-export const isAborted = (finishReason: unknown): boolean => typeof finishReason === 'string' && ABORTED.has(finishReason);
+export const isAborted = (finishReason: unknown): boolean =>
+  typeof finishReason === 'string' && ABORTED.has(finishReason);
 
 /** Id under which the client knows an answer. */
 export const messageId = (answerId: string): string => `msg_${answerId.replaceAll('-', '')}`;
