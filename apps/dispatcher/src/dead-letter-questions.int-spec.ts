@@ -1,28 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { contracts, deadSubject, durableName, messageSchema, type QueryName } from '@hindcast/contracts';
+import { contracts, deadSubject, durableName, messageSchema } from '@hindcast/contracts';
 import { Bus, type QueryOf, type RunningService } from '@hindcast/platform';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { run } from './testing/command';
-import { startPostgres, type TestPostgres } from './testing/postgres';
-import { send, startTestDispatcher, storeCapture, turnDetail, until } from './testing/service';
+import { send, storeCapture, turnDetail, until } from './testing/service';
+import { startTestLedger, type TestLedger } from './testing/test-ledger';
 import { pairedTurn, unhintedTurn } from './testing/turns';
 
-let nats: NatsServer;
-let postgres: TestPostgres;
-let url: string;
+let ledger: TestLedger;
 let service: RunningService;
 
 beforeAll(async () => {
-  [nats, postgres] = await Promise.all([startNatsServer(), startPostgres()]);
-  url = await postgres.createDatabase();
-  service = await startTestDispatcher({ NATS_URL: nats.url, DATABASE_URL: url });
+  ledger = await startTestLedger();
+  service = ledger.service;
 }, 60_000);
-afterAll(async () => {
-  await service.close();
-  await Promise.all([nats.stop(), postgres.stop()]);
-});
+afterAll(() => ledger.stop());
 
-const ask = <Q extends QueryName>(name: Q, body: QueryOf<Q>) => service.app.get(Bus).request(name, body);
+const ask: TestLedger['ask'] = (name, body) => ledger.ask(name, body);
 const count = async (tenant: string | null = null): Promise<number> => (await ask('overview', { tenant })).deadLetters;
 
 async function bury(turnId: string, body: unknown, tenant = 'acme', code = 'handler-failed'): Promise<void> {
@@ -102,7 +95,7 @@ it('dead letters that a command replayed are not listed any more', async () => {
   const turnId = await storeCapture(service, responseId);
   await bury(turnId, unhintedTurn({ responseId }));
   const { sequence } = (await list())[0]!;
-  const env = { NATS_URL: nats.url, DATABASE_URL: url };
+  const { env } = ledger;
   expect(await run(['deadletters', 'replay', String(sequence), '--yes'], env)).toMatchObject({ code: 0 });
   expect(await list()).toEqual([]);
 });

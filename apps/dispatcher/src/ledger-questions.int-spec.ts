@@ -1,35 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import {
-  contracts,
-  durableName,
-  encodeLogProbs,
-  encodeNumbers,
-  type QueryName,
-  type TrainedSample,
-} from '@hindcast/contracts';
-import { Buckets, Bus, type QueryOf, type RunningService } from '@hindcast/platform';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { contracts, durableName, encodeLogProbs, encodeNumbers, type TrainedSample } from '@hindcast/contracts';
+import { Buckets, type RunningService } from '@hindcast/platform';
 import { CountKeeper } from './count-keeper';
-import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { send, startTestDispatcher, storeCapture, turnDetail, until } from './testing/service';
+import { query } from './testing/postgres';
+import { send, storeCapture, turnDetail, until } from './testing/service';
+import { startTestLedger, type TestLedger } from './testing/test-ledger';
 import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
 
-let nats: NatsServer;
-let postgres: TestPostgres;
-let url: string;
+let ledger: TestLedger;
 let service: RunningService;
 
 beforeAll(async () => {
-  [nats, postgres] = await Promise.all([startNatsServer(), startPostgres()]);
-  url = await postgres.createDatabase();
-  service = await startTestDispatcher({ NATS_URL: nats.url, DATABASE_URL: url });
+  ledger = await startTestLedger();
+  service = ledger.service;
 }, 60_000);
-afterAll(async () => {
-  await service.close();
-  await Promise.all([nats.stop(), postgres.stop()]);
-});
+afterAll(() => ledger.stop());
 
-const ask = <Q extends QueryName>(name: Q, body: QueryOf<Q>) => service.app.get(Bus).request(name, body);
+const ask: TestLedger['ask'] = (name, body) => ledger.ask(name, body);
 const overview = (tenant: string | null = null) => ask('overview', { tenant });
 const detail = (id: string, tenant: string | null = null) => turnDetail(service, id, tenant);
 
@@ -133,17 +120,17 @@ it('all that is known of a turn, with its tokens and what a step made of them', 
   // An answer that is not this turn's has no tokens to be kept.
   await send(service, 'sampleTrained', randomUUID(), trained);
   await until(async () => (await overview()).pending[durableName('dispatcher', contracts.sampleTrained.subject)] === 0);
-  expect(await query(url, 'SELECT FROM trained_tokens')).toHaveLength(1);
+  expect(await query(ledger.env.DATABASE_URL, 'SELECT FROM trained_tokens')).toHaveLength(1);
 });
 
 it('counts are those of the rows, whatever was written, and stay so when they are melted and made anew', async () => {
   const turnIds = [await decidedTurn(true), await decidedTurn(false), await decidedTurn(false)];
   await send(service, 'sampleRefused', turnIds[1]!, { reason: 'stale', detail: 'lag 5', policyVersion: 9 });
   await until(async () => (await detail(turnIds[1]!))?.turn.reason === 'refused:stale');
-  await query(url, `UPDATE decisions SET person = -1 WHERE "turnId" = '${turnIds[2]}'`);
+  await query(ledger.env.DATABASE_URL, `UPDATE decisions SET person = -1 WHERE "turnId" = '${turnIds[2]}'`);
   const { flow } = await overview();
   const [rows] = await query<Record<string, number>>(
-    url,
+    ledger.env.DATABASE_URL,
     `SELECT (SELECT count(*) FROM turns)::int AS captured, (SELECT count(*) FROM turns WHERE ending = 'paired')::int AS paired,
       (SELECT count(*) FROM decisions WHERE "teacherModel" IS NOT NULL)::int AS hinted,
       (SELECT count(*) FROM decisions WHERE "teacherModel" IS NULL AND "judgeModel" IS NOT NULL)::int AS unhinted,
@@ -192,10 +179,10 @@ it('counts are those of the rows, whatever was written, and stay so when they ar
   const keeper = service.app.get(CountKeeper);
   await Promise.all([keeper.melt(), keeper.melt(), keeper.melt()]);
   expect(await answers()).toEqual(live);
-  await query(url, 'SELECT rebuild_counts()');
+  await query(ledger.env.DATABASE_URL, 'SELECT rebuild_counts()');
   expect(await answers()).toEqual(live);
   const served = await query<{ turns: string; judged: string; score: string; hints: string }>(
-    url,
+    ledger.env.DATABASE_URL,
     'SELECT sum(turns) AS turns, sum(judged) AS judged, sum(score) AS score, sum(hints) AS hints FROM version_counts WHERE version = 3',
   );
   expect(served).toEqual([{ turns: '4', judged: '4', score: '4', hints: '2' }]);
