@@ -1,4 +1,5 @@
-import { HindcastError, queries, type LedgerStatus } from '@hindcast/contracts';
+import { randomBytes } from 'node:crypto';
+import { HindcastError, queries, type LedgerStatus, type TurnAnswer, type TurnStory } from '@hindcast/contracts';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { Buckets } from './buckets';
@@ -25,8 +26,8 @@ afterAll(async () => {
 
 const log = new Log('spec', 'silent');
 
-async function client(app: string): Promise<{ nats: Nats; bus: Bus; buckets: Buckets }> {
-  const nats = new Nats({ app, servers: server.url, replicas: 1 }, log);
+async function client(app: string, { url } = server): Promise<{ nats: Nats; bus: Bus; buckets: Buckets }> {
+  const nats = new Nats({ app, servers: url, replicas: 1 }, log);
   opened.push(nats);
   nats.start();
   await nats.whenConnected();
@@ -106,6 +107,49 @@ describe('queries', () => {
     const answer = await connection.request(queries.turn.subject, '{"tenant":1}');
     expect(answer.headers?.get('Nats-Service-Error')).toBe('the question breaks its schema');
     expect(await gateway.bus.request('turn', ask)).toEqual({ found: false });
+  });
+});
+
+describe('an answer that is longer than NATS takes', () => {
+  const MAX_PAYLOAD = 64 * 1024;
+  const told: TurnStory = {
+    turnId: 'turn-1',
+    responseId: 'chatcmpl-1',
+    state: 'paired',
+    case: null,
+    reason: null,
+    policyVersion: 1,
+    evalScore: null,
+    reward: null,
+    rewardSource: null,
+    hint: null,
+    trainedIn: null,
+  };
+  let small: NatsServer;
+  beforeAll(async () => void (small = await startNatsServer({ maxPayload: MAX_PAYLOAD })));
+  afterAll(() => small.stop());
+
+  async function asked(hint: string): Promise<TurnAnswer> {
+    const [gateway, dispatcher] = [await client('gateway', small), await client('dispatcher', small)];
+    dispatcher.bus.respond('turn', async () => ({ found: true, turn: { ...told, hint } }));
+    await dispatcher.nats.connection().flush();
+    return gateway.bus.request('turn', ask);
+  }
+
+  it.each([
+    ['by far', 20 * MAX_PAYLOAD],
+    ['only with its headers', MAX_PAYLOAD - 300],
+    ['by nothing', 1_000],
+  ])('%s arrives whole', async (_name, length) => {
+    const hint = 'lang → '.repeat(length / 9);
+    expect(await asked(hint)).toEqual({ found: true, turn: { ...told, hint } });
+  });
+
+  it('packed as well says so, and what to do', async () => {
+    await expect(asked(randomBytes(2 * MAX_PAYLOAD).toString('base64'))).rejects.toMatchObject({
+      code: 'ledger-unavailable',
+      message: expect.stringMatching(/more than the 65536 that NATS takes: raise max_payload/) as string,
+    });
   });
 });
 

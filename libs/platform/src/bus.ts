@@ -20,6 +20,7 @@ import { errors, headers, type Msg, type NatsConnection, type Subscription } fro
 import { z } from 'zod';
 import { Log } from './log';
 import { Nats } from './nats';
+import { ReplyTooLarge, readReply, sendReply } from './long-reply';
 import { activeSpan, startSpan, type SpanAttributes, type SpanParent } from './tracing';
 import { Survey, type SurveyAnswer, type SurveyQuestion } from './survey';
 
@@ -134,7 +135,7 @@ export class Bus {
       const isInvalid = answer.headers?.get(CODE_HEADER) === INVALID;
       throw new HindcastError(isInvalid ? INVALID : 'ledger-unavailable', failure);
     }
-    const parsed = readNewer(reply, parseJson(answer));
+    const parsed = readNewer(reply, await readReply(answer));
     if (!parsed.success) {
       throw new HindcastError(
         'ledger-unavailable',
@@ -227,7 +228,7 @@ export class Bus {
       const question = readNewer(request, parseJson(message));
       if (!question.success) throw new ContractViolation(subject, z.prettifyError(question.error));
       const answer = reply.parse(await handler(question.data as QueryOf<Q>));
-      message.respond(JSON.stringify(answer));
+      await sendReply(message, JSON.stringify(answer), this.nats.maxPayload);
     } catch (error) {
       const failure = headers();
       if (error instanceof HindcastError && error.code === INVALID) {
@@ -236,16 +237,19 @@ export class Bus {
         return void message.respond('{}', { headers: failure });
       }
       this.log.error('query.failed', { query, error });
-      failure.set(
-        ERROR_HEADER,
-        error instanceof ContractViolation ? 'the question breaks its schema' : 'the ledger failed',
-      );
+      failure.set(ERROR_HEADER, failureText(error));
       message.respond('{}', { headers: failure });
     }
   }
 }
 
 const INVALID = 'invalid-request';
+
+/** What whoever asked is told; what else is wrong is in the log. */
+function failureText(error: unknown): string {
+  if (error instanceof ReplyTooLarge) return error.message;
+  return error instanceof ContractViolation ? 'the question breaks its schema' : 'the ledger failed';
+}
 
 const published = (subject: string, id: string): SpanAttributes => ({
   'messaging.system': 'nats',
