@@ -1,61 +1,29 @@
-import { createHash } from 'node:crypto';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { AnswerRecorder } from './answer-recorder';
-import { answerOf, FakeEngine, sendJson, type EngineCall } from './testing/fake-engine';
-import {
-  BusReader,
-  dataOf,
-  eventually,
-  startTestGateway,
-  userSays,
-  type RunningGateway,
-} from './testing/gateway-harness';
+import { nextTurnIsServed, startFailureStage } from './testing/failure-stage';
+import { answerOf, sendJson, type EngineCall, type FakeEngine } from './testing/fake-engine';
+import { dataOf, startTestGateway, userSays, type BusReader, type RunningGateway } from './testing/gateway-harness';
+import type { GatewayStage } from './testing/gateway-stage';
 
 interface ErrorShape {
   error: { message: string; type: string; code: string; param: string | null };
 }
 
-describe('engine failures and clients that leave', () => {
-  let nats: NatsServer;
+describe('engine failures', () => {
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_TIMEOUT_MS: '700' });
-    bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await fetch(`${gateway.url}/readyz`).then((r) => r.json())) as object);
+    stage = await startFailureStage();
+    ({ engine, gateway, bus } = stage);
   });
-  afterAll(async () => {
-    // Every main answer that ended was written down or counted, those of clients that left a little later.
-    const [ended, known] = await eventually(async () => {
-      const [ended, stored, lost] = await gateway.metrics(
-        'answers_ended_total',
-        'turns_stored_total',
-        'uncaptured_total',
-      );
-      return stored! + lost! >= ended! && [ended!, stored! + lost!];
-    });
-    expect(ended).toBeGreaterThan(0);
-    expect(known).toBe(ended);
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
   beforeEach(() => {
     engine.calls.length = 0;
     engine.script = (call) => engine.answer(call, answerOf('fine'));
   });
-  // Whatever happened: the next turn is served and captured.
-  afterEach(async () => {
-    engine.script = (call) => engine.answer(call, answerOf('fine'));
-    const response = await gateway.chat({ messages: userSays('still there?') });
-    expect(response.status).toBe(200);
-    await response.text();
-  });
+  afterEach(() => nextTurnIsServed(stage));
 
   const failed = async (response: Response): Promise<ErrorShape['error']> =>
     ((await response.json()) as ErrorShape).error;
@@ -186,34 +154,6 @@ describe('engine failures and clients that leave', () => {
     expect(await bus.capture(turnId)).toBeNull();
   });
 
-  it.each([
-    { name: 'D36 mid-stream', stream: true, started: true },
-    { name: 'D38 before the first byte', stream: true, started: false },
-    { name: 'D39 not streamed', stream: false, started: false },
-  ])('a client that leaves $name closes the engine’s request', async ({ stream, started }) => {
-    engine.script = (call) => {
-      if (!started) return;
-      engine.openStream(call);
-      for (const event of engine.events(call, answerOf('one two three')).slice(0, 3)) call.response.write(event);
-    };
-    const leaving = new AbortController();
-    const answer = gateway.chat({ messages: userSays(`leave ${stream} ${started}`), stream }, {}, leaving.signal);
-    let turnId: string | null = null;
-    if (started) {
-      const response = await answer;
-      turnId = response.headers.get('x-hindcast-turn-id');
-      await response.body!.getReader().read();
-    } else answer.catch(() => undefined);
-    const call = await eventually(() => Promise.resolve(engine.calls[0]));
-    leaving.abort();
-    await call.aborted;
-    if (turnId)
-      expect((await bus.messageOf('turnClosed', turnId)).body).toMatchObject({
-        reason: 'failed',
-        detail: 'the client went away',
-      });
-  });
-
   it.each([true, false])(
     'an answer whose names are objects is served and written down, streamed %s',
     async (stream) => {
@@ -240,47 +180,15 @@ describe('engine failures and clients that leave', () => {
       if (++attempts > 1) return engine.answer(call, answerOf('fine'));
       call.response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '0' }).write('{');
     };
-    const patient = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_RETRIES: '2' });
+    const patient = await startTestGateway({
+      NATS_URL: stage.nats.url,
+      POLICY_BASE_URL: engine.url,
+      POLICY_RETRIES: '2',
+    });
     const response = await patient.chat({ messages: userSays('endless') });
     expect([response.status, attempts]).toEqual([200, 2]);
     await engine.calls[0]!.aborted;
     await patient.stop();
-  });
-
-  it.each([
-    { why: 'an empty finish reason', choice: { index: 0, delta: { content: 'one' }, finish_reason: '' } },
-    { why: 'a choice nobody asked for', choice: { index: 1, delta: { content: 'one' }, finish_reason: 'stop' } },
-  ])('$why finishes no answer: the client that leaves after it ends it', async ({ choice }) => {
-    engine.script = (call) => {
-      engine.openStream(call);
-      call.response.write(`data: ${JSON.stringify({ id: 'begun', model: 'seed', choices: [choice] })}\n\n`);
-    };
-    const leaving = new AbortController();
-    const response = await gateway.chat({ messages: userSays(choice.finish_reason), stream: true }, {}, leaving.signal);
-    await response.body!.getReader().read();
-    leaving.abort();
-    await engine.calls[0]!.aborted;
-    const closed = await bus.messageOf('turnClosed', response.headers.get('x-hindcast-turn-id')!);
-    expect(closed.body).toMatchObject({ reason: 'failed', detail: 'the client went away' });
-  });
-
-  it('D37 a hundred clients that leave hold no engine connection', async () => {
-    engine.script = (call) => {
-      engine.openStream(call);
-      call.response.write(engine.events(call, answerOf('one two'))[0]);
-    };
-    await Promise.all(
-      Array.from({ length: 100 }, async () => {
-        const leaving = new AbortController();
-        const response = await gateway.chat({ messages: userSays('x'), stream: true }, {}, leaving.signal);
-        await response.body!.getReader().read();
-        leaving.abort();
-      }),
-    );
-    await Promise.all(engine.calls.map((call) => call.aborted));
-    await eventually(() =>
-      Promise.resolve(engine.calls.every((call) => call.response.socket === null || call.response.socket.destroyed)),
-    );
   });
 
   it('a fault of the gateway’s own costs the capture, is counted, and the client has its answer', async () => {
@@ -289,28 +197,6 @@ describe('engine failures and clients that leave', () => {
     const response = await gateway.chat({ messages: userSays('fault') });
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('fine')]);
     expect(await gateway.metric('uncaptured_total', 'internal')).toBe(1);
-  });
-
-  it('an answer that the engine had finished is complete although the client left', async () => {
-    let finish = (): void => undefined;
-    engine.script = (call) => {
-      engine.openStream(call);
-      const events = engine.events(call, answerOf('one two'));
-      for (const event of events.slice(0, 3)) call.response.write(event);
-      finish = () => call.response.end(events.slice(3).join(''));
-    };
-    const leaving = new AbortController();
-    const response = await gateway.chat({ messages: userSays('finished'), stream: true }, {}, leaving.signal);
-    const turnId = response.headers.get('x-hindcast-turn-id')!;
-    // The third event carries the finish reason: the gateway holds it, and releases it when nothing more comes.
-    const reader = response.body!.getReader();
-    let text = '';
-    while (!text.includes('finish_reason":"stop"')) text += Buffer.from((await reader.read()).value!).toString();
-    leaving.abort();
-    await reader.closed.catch(() => undefined);
-    finish();
-    expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBeNull();
-    expect(await bus.capture(turnId)).not.toBeNull();
   });
 
   it.each([
@@ -330,194 +216,5 @@ describe('engine failures and clients that leave', () => {
     else expect(response.status).toBe(status);
     expect((await failed(response)).type).toBe('invalid_request_error');
     expect(engine.calls).toHaveLength(0);
-  });
-});
-
-describe('D16 other dialects', () => {
-  let nats: NatsServer;
-  let engine: FakeEngine;
-  let bus: BusReader;
-  let gateway: RunningGateway | null = null;
-
-  beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start('sglang');
-    bus = await BusReader.connect(nats.url);
-  });
-  afterEach(() => gateway?.stop());
-  afterAll(async () => {
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
-
-  it.each([
-    { dialect: 'sglang', giveIds: true, stream: true, untrainable: null },
-    { dialect: 'sglang', giveIds: true, stream: false, untrainable: null },
-    { dialect: 'sglang', giveIds: false, stream: true, untrainable: 'no-token-ids' },
-    { dialect: 'openai', giveIds: false, stream: true, untrainable: 'no-token-ids' },
-    { dialect: 'openai', giveIds: false, stream: false, untrainable: 'no-token-ids' },
-  ])('$dialect, ids $giveIds, stream $stream: $untrainable', async ({ dialect, giveIds, stream, untrainable }) => {
-    engine.calls.length = 0;
-    engine.script = (call) => {
-      // As a server does that does not know these fields.
-      if (!giveIds)
-        for (const field of Object.keys(call.body)) if (field.startsWith('return_')) delete call.body[field];
-      engine.answer(call, answerOf('one two'));
-    };
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: dialect });
-    const response = await gateway.chat({ messages: userSays('hi'), stream });
-    expect(await response.text()).not.toMatch(/"logprob"|token_ids|sglext/);
-    const { body } = await bus.messageOf('turnCaptured', response.headers.get('x-hindcast-turn-id')!);
-    expect(body).toMatchObject({ untrainable, completionTokens: 2 });
-    expect('top_k' in engine.calls[0]!.body).toBe(dialect !== 'openai');
-  });
-
-  it('SGLang gets an adapter as base:adapter, also when an older one must answer', async () => {
-    await eventually(() => bus.bucket('policy'));
-    await bus.setPolicy('current', { version: 9, adapter: 'hindcast-v000009', engines: [engine.url], at: 1 });
-    engine.calls.length = 0;
-    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000004', parent: 'seed' }];
-    engine.script = (call) =>
-      call.body['model'] === 'seed:hindcast-v000004'
-        ? engine.answer(call, answerOf('older'))
-        : engine.refuse(call, 400, 'Got LoRA adapter that has never been loaded: hindcast-v000009');
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: 'sglang' });
-    const response = await gateway.chat({ messages: userSays('hi') });
-    expect(engine.calls.map(({ body }) => body['model'])).toEqual(['seed:hindcast-v000009', 'seed:hindcast-v000004']);
-    const { body } = await bus.messageOf('turnCaptured', response.headers.get('x-hindcast-turn-id')!);
-    expect(body).toMatchObject({ policyVersion: 4, model: 'seed:hindcast-v000004' });
-  });
-});
-
-describe('request limits, keys and what stays inside', () => {
-  const key = 'sk-secret-key';
-  let nats: NatsServer;
-  let engine: FakeEngine;
-  let gateway: RunningGateway;
-  let bus: BusReader;
-
-  beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
-    gateway = await startTestGateway({
-      NATS_URL: nats.url,
-      POLICY_BASE_URL: engine.url,
-      POLICY_API_KEY: 'engine-key',
-      API_KEYS: `ann:${hash(key)},bob:${hash('sk-bob')}`,
-      MAX_BODY_BYTES: String(6 * 1024 * 1024),
-    });
-    bus = await BusReader.connect(nats.url);
-    await eventually(() => bus.bucket('openTurns'));
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
-  const asAnn = { authorization: `Bearer ${key}` };
-
-  it.each<Record<string, string>>([{}, { authorization: 'Bearer wrong' }, { authorization: 'Basic x' }])(
-    '401 without a known key: %j',
-    async (headers) => {
-      for (const path of ['/v1/models', '/v1/status', '/v1/turns/x'])
-        expect((await fetch(gateway.url + path, { headers })).status).toBe(401);
-      const response = await gateway.chat({ messages: userSays('x') }, headers);
-      expect(response.status).toBe(401);
-      expect(((await response.json()) as ErrorShape).error.code).toBe('unauthorized');
-    },
-  );
-
-  it.each([401, 403])(
-    'an engine that refuses the gateway’s own key with %d is a 502 that says so, and shows no key',
-    async (status) => {
-      const { script } = engine;
-      const refusal = { error: { message: 'no such key: engine-key', code: status } };
-      for (const stream of [false, true]) {
-        engine.script = (call) => {
-          if (!stream) return sendJson(call.response, status, refusal);
-          engine.openStream(call);
-          call.response.end(`data: ${JSON.stringify(refusal)}\n\n`);
-        };
-        const response = await gateway.chat({ messages: userSays('x'), stream }, asAnn);
-        const text = await response.text();
-        expect([response.status, text]).toEqual([502, expect.stringContaining('POLICY_API_KEY')]);
-        expect((JSON.parse(text) as ErrorShape).error).toMatchObject({
-          code: 'engine-unauthorized',
-          type: 'server_error',
-        });
-        expect(text).not.toContain('engine-key');
-      }
-      engine.script = script;
-    },
-  );
-
-  it('does not show a client the engine’s key that the engine quotes', async () => {
-    const { script } = engine;
-    engine.script = (call) => sendJson(call.response, 400, { error: { message: `no such key: engine-key` } });
-    const whole = await gateway.chat({ messages: userSays('x') }, asAnn);
-    expect(await whole.text()).toContain('no such key: ***');
-    engine.script = (call) => {
-      engine.openStream(call);
-      call.response.end('data: {"error":{"message":"no such key: engine-key","code":400}}\n\n');
-    };
-    const streamed = await gateway.chat({ messages: userSays('x'), stream: true }, asAnn);
-    expect([streamed.status, await streamed.text()]).toEqual([400, expect.stringContaining('no such key: ***')]);
-    engine.script = script;
-  });
-
-  it('D55 takes 5 MB, D54 refuses what is over the limit with 413', async () => {
-    const big = await gateway.chat({ messages: userSays('x'.repeat(5_000_000)) }, asAnn);
-    expect(big.status).toBe(200);
-    const over = await gateway.chat({ messages: userSays('x'.repeat(7_000_000)) }, asAnn);
-    expect(over.status).toBe(413);
-    expect(((await over.json()) as ErrorShape).error).toMatchObject({
-      type: 'invalid_request_error',
-      code: 'body-too-large',
-    });
-  });
-
-  it('D43 hands allowed headers on, and no key, cookie or session id, upstream or onto the bus', async () => {
-    engine.calls.length = 0;
-    const response = await gateway.chat(
-      { messages: userSays('hush'), session_id: 'raw-session-body' },
-      {
-        ...asAnn,
-        cookie: 'c=raw-cookie',
-        'x-session-id': 'raw-session',
-        'x-request-id': 'req-7',
-        traceparent: '00-abc',
-      },
-    );
-    const turnId = response.headers.get('x-hindcast-turn-id')!;
-    const captured = await bus.messageOf('turnCaptured', turnId);
-    const call = engine.calls[0]!;
-    expect(call.headers).toMatchObject({
-      'x-request-id': 'req-7',
-      traceparent: '00-abc',
-      authorization: 'Bearer engine-key',
-    });
-    const everything =
-      call.rawHeaders +
-      JSON.stringify(call.body) +
-      JSON.stringify(captured) +
-      JSON.stringify((await bus.capture(turnId))!.header);
-    for (const secret of [key, 'raw-cookie', 'raw-session']) expect(everything).not.toContain(secret);
-    expect(captured.tenant).toBe('ann');
-    expect(captured.body.sessionId).toMatch(/^[0-9a-f]{32}$/);
-  });
-
-  it('D2 one tenant never pairs the turn of another', async () => {
-    const first = await gateway.chat({ messages: userSays('same') }, asAnn);
-    await first.text();
-    const turnId = first.headers.get('x-hindcast-turn-id')!;
-    const next = { messages: [...userSays('same', 'Hello'), { role: 'user', content: 'bad' }] };
-    await (await gateway.chat(next, { authorization: 'Bearer sk-bob' })).text();
-    await (await gateway.chat(next, asAnn)).text();
-    const paired = await bus.messageOf('turnPaired', turnId);
-    expect(paired.tenant).toBe('ann');
-    expect((await bus.messages('turnPaired')).filter((message) => message.tenant === 'bob')).toEqual([]);
   });
 });
