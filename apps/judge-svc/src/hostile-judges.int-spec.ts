@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Log } from '@hindcast/platform';
+import { until } from '../../../libs/platform/src/testing/until';
 import { refuse, reply } from './testing/fake-judge';
 import { asksForHint, JudgeBench, pairedTurn } from './testing/judge-bench';
 
@@ -22,17 +24,16 @@ const every = (ms: number, response: ServerResponse, write: () => void): void =>
   response.on('close', () => clearInterval(timer));
 };
 
-/** Judges that keep a vote waiting to its deadline, which is short here, and judges that fail. */
-it.each<[string, (response: ServerResponse) => void, abstained: string]>([
-  ['never answers', () => undefined, 'timeout'],
-  ['sends headers and then nothing', open, 'timeout'],
+/** Judges that keep a vote waiting to its deadline, which is short here. */
+it.each<[string, (response: ServerResponse) => void]>([
+  ['never answers', () => undefined],
+  ['sends headers and then nothing', open],
   [
     'sends headers and then spaces for ever',
     (response) => {
       open(response);
       every(20, response, () => response.write(' '));
     },
-    'timeout',
   ],
   [
     'streams garbage for ever',
@@ -40,7 +41,6 @@ it.each<[string, (response: ServerResponse) => void, abstained: string]>([
       open(response);
       every(20, response, () => response.write(Buffer.from([0xff, 0x00, 0x7b, 0xc3])));
     },
-    'timeout',
   ],
   [
     'keeps an event stream open that nobody asked for',
@@ -48,31 +48,36 @@ it.each<[string, (response: ServerResponse) => void, abstained: string]>([
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       every(20, response, () => response.write('data: {"choices":[{"delta":{"content":"\\\\boxed{1}"}}]}\n\n'));
     },
-    'timeout',
   ],
-  ['answers 500', (response) => refuse(response, 500), 'error'],
-  ['refuses the key', (response) => refuse(response, 401), 'error'],
-  ['is overloaded', (response) => refuse(response, 429), 'error'],
-  ['hangs up', (response) => response.socket!.destroy(), 'error'],
+])('D56: a judge that %s costs the votes, not the turn', async (_name, answer) => {
+  await bench.start((_call, _n, response) => answer(response), {
+    VOTE_TIMEOUT_MS: '400',
+    EVAL_VOTES: '2',
+    HINT_VOTES: '1',
+  });
+  const { body } = await bench.judged();
+  expect(body).toMatchObject({ evalScore: 0, hint: null, rewardSource: 'votes' });
+  expect([...body.evalVotes, ...body.hintVotes].map((vote) => vote.abstained)).toEqual(Array(3).fill('timeout'));
+});
+
+/** Judges that fail, each time they are asked. */
+it.each<[string, (response: ServerResponse) => void]>([
+  ['answers 500', (response) => refuse(response, 500)],
+  ['refuses the key', (response) => refuse(response, 401)],
+  ['is overloaded', (response) => refuse(response, 429)],
+  ['hangs up', (response) => response.socket!.destroy()],
   [
     'hangs up in the middle of its reply',
     (response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"choices":[', () => response.socket!.destroy());
     },
-    'error',
   ],
-])('D56: a judge that %s costs the votes, not the turn', async (_name, answer, abstained) => {
-  await bench.start((_call, _n, response) => answer(response), {
-    // Who fails at once has time enough to be seen failing, on a busy machine too.
-    VOTE_TIMEOUT_MS: abstained === 'timeout' ? '400' : '1500',
-    EVAL_VOTES: '2',
-    HINT_VOTES: '1',
-  });
-  const { body } = await bench.judged();
+])('D56: a judge that %s costs the votes, not the turn', async (_name, answer) => {
+  await bench.start((_call, _n, response) => answer(response), { EVAL_VOTES: '2', HINT_VOTES: '1' });
+  const { body } = await bench.judgedAfterFailures(3);
   expect(body).toMatchObject({ evalScore: 0, hint: null, rewardSource: 'votes' });
-  expect(body.evalVotes.map((vote) => vote.abstained)).toEqual([abstained, abstained]);
-  expect(body.hintVotes.map((vote) => vote.abstained)).toEqual([abstained]);
+  expect([...body.evalVotes, ...body.hintVotes].map((vote) => vote.abstained)).toEqual(Array(3).fill('error'));
 });
 
 it('D56: a judge that takes the connection and reads nothing costs the votes, not the turn', async () => {
@@ -94,13 +99,30 @@ it('D56: a judge that takes the connection and reads nothing costs the votes, no
 });
 
 it('a judge that is not there costs the votes, not the turn', async () => {
-  await bench.start(() => undefined, {
-    VOTE_TIMEOUT_MS: '300',
-    EVAL_VOTES: '1',
-    HINT_VOTES: '0',
-    JUDGE_BASE_URL: 'http://127.0.0.1:9/v1',
-  });
+  const nobody = { JUDGE_BASE_URL: 'http://127.0.0.1:9/v1', EVAL_VOTES: '1', HINT_VOTES: '0' };
+  await bench.start(() => undefined, nobody);
+  expect((await bench.judgedAfterFailures(1)).body.evalVotes[0]!.abstained).toBe('error');
+});
+
+const oneVote = { EVAL_VOTES: '1', HINT_VOTES: '0' };
+
+it('what the deadline cuts off when it has just begun is not what the vote was lost by', async () => {
+  await bench.start((_call, n, response) => {
+    if (n === 1) refuse(response, 503, { 'retry-after': '2' });
+    else bench.clocks.strike();
+  }, oneVote);
   expect((await bench.judged()).body.evalVotes[0]!.abstained).toBe('error');
+});
+
+it('a judge that fails and then keeps the vote waiting for most of its time takes too long', async () => {
+  await bench.start((_call, n, response) => (n === 1 ? refuse(response, 503) : undefined), oneVote);
+  const published = performance.now();
+  const turnId = await bench.publish();
+  await until(() => bench.judge.calls.length === 2);
+  await sleep(performance.now() - published + 10);
+  bench.clocks.strike();
+  await until(() => bench.count === 1);
+  expect(bench.of(turnId)!.body.evalVotes[0]!.abstained).toBe('timeout');
 });
 
 // The deadline is far beyond this test's limit: what is decided here was decided without it.
@@ -194,12 +216,16 @@ it('what a model thought, in a field of its own, is no vote', async () => {
 });
 
 it('D56: votes of a turn that came are enough, whatever became of the others', async () => {
+  const before = bench.clocks.decided;
   await bench.start((_call, n, response) => (n === 2 ? reply(response, '\\boxed{-1}') : undefined), {
-    VOTE_TIMEOUT_MS: '500',
     EVAL_VOTES: '3',
     HINT_VOTES: '0',
   });
-  const { body } = await bench.judged();
+  const turnId = await bench.publish();
+  await until(() => bench.clocks.decided === before + 1 && bench.judge.calls.length === 3);
+  bench.clocks.strike();
+  await until(() => bench.count === 1);
+  const { body } = bench.of(turnId)!;
   expect(body.evalScore).toBe(-1);
   expect(body.evalVotes.map((vote) => vote.abstained).sort()).toEqual([null, 'timeout', 'timeout']);
 });
@@ -223,9 +249,8 @@ it('says in its logs what happened, and nothing that anybody wrote', async () =>
     jest.spyOn(Log.prototype, level).mockImplementation((...line) => void lines.push(line)),
   );
   const said = 'PRIVATE';
-  await bench.start(
-    (_call, n, response) => (n % 2 ? refuse(response, 500, {}, said) : reply(response, `${said} \\boxed{1}`)),
-    { VOTE_TIMEOUT_MS: '2000' },
+  await bench.start((_call, n, response) =>
+    n % 2 ? refuse(response, 500, {}, said) : reply(response, `${said} \\boxed{1}`),
   );
   const message = { role: 'user', text: said, toolName: null } as const;
   await bench.judged(pairedTurn({ answer: said, conversation: [message], nextState: [message] }));

@@ -10,6 +10,7 @@ import {
   type CircuitBreakerPolicy,
 } from 'cockatiel';
 import type { JudgeConfig } from './config';
+import { cutOffAs, type Overdue } from './core/deadline';
 import { retryDelayMs } from './core/retry';
 import type { Reply, VoteForm } from './core/vote';
 import { JudgeEndpoint, type Answer } from './judge-endpoint';
@@ -35,8 +36,10 @@ interface Course {
   form: VoteForm;
   calls: number;
   paid: number;
-  /** What to say of the vote at its deadline. */
-  failed: 'timeout' | 'error' | 'breaker-open';
+  /** What its tries so far came to; `null` before the first came to anything. */
+  failed: Exclude<Overdue, 'timeout'> | null;
+  /** When the request that is under way was sent, by the clock, ms; `null` when there is none. */
+  sentAtMs: number | null;
 }
 
 /**
@@ -85,14 +88,15 @@ export class JudgeClient implements OnModuleDestroy {
    */
   async ask(question: Question): Promise<Reply> {
     const clock = new VoteClock(this.config.VOTE_TIMEOUT_MS);
-    const course: Course = { question, clock, form: 'boxed', calls: 0, paid: 0, failed: 'timeout' };
+    const course: Course = { question, clock, form: 'boxed', calls: 0, paid: 0, failed: null, sentAtMs: null };
     this.asking.add(clock);
     try {
       const answer = await this.answer(course);
       if (this.closed) throw new DependencyUnavailable('judge', 'the service shuts down');
-      const counted = { latencyMs: clock.elapsedMs, calls: course.calls, form: course.form };
-      if (answer) return { ...counted, ...answer, failed: null };
-      return { ...counted, text: '', cut: false, promptTokens: null, completionTokens: null, failed: course.failed };
+      const { calls, form, sentAtMs } = course;
+      const counted = { latencyMs: clock.elapsedMs, calls, form, cutOff: sentAtMs !== null };
+      if (typeof answer === 'object') return { ...counted, ...answer, failed: null };
+      return { ...counted, text: '', cut: false, promptTokens: null, completionTokens: null, failed: answer };
     } finally {
       this.asking.delete(clock);
       clock.stop();
@@ -104,14 +108,14 @@ export class JudgeClient implements OnModuleDestroy {
     for (const clock of this.asking) clock.expire();
   }
 
-  /** Tries until there is a completion; `null` when there will be none. */
-  private async answer(course: Course): Promise<(Answer & { ok: true })['completion'] | null> {
+  /** Tries until there is a completion, or says why there will be none. */
+  private async answer(course: Course): Promise<(Answer & { ok: true })['completion'] | Overdue> {
     const { clock } = course;
     for (let attempt = 1; ; attempt++) {
       const trying = this.slots.run(() => this.try(course));
       // The deadline cuts a request off and ends a pause, but for a slot a try would wait as long as others take.
       const tried = attempt === 1 ? await trying : await Promise.race([trying, clock.whenOver()]);
-      if (tried === null || tried === 'over') return null;
+      if (tried === null || tried === 'over') return atDeadline(course);
       if (tried === 'breaker-open') {
         course.failed = 'breaker-open';
         await clock.sleep(retryDelayMs(attempt, null, Math.random()));
@@ -119,11 +123,11 @@ export class JudgeClient implements OnModuleDestroy {
       }
       if (tried.ok) return tried.completion;
       // At the deadline the request was cut off, which is no failure of its own.
-      if (clock.isExpired) return null;
+      if (clock.isExpired) return atDeadline(course);
       course.failed = 'error';
       this.metrics.failed(tried.why);
       if (tried.paid) course.paid++;
-      if (!tried.again || course.paid >= PAID_TRIES) return null;
+      if (!tried.again || course.paid >= PAID_TRIES) return 'error';
       await clock.sleep(retryDelayMs(attempt, tried.retryAfterMs, Math.random()));
     }
   }
@@ -151,17 +155,28 @@ export class JudgeClient implements OnModuleDestroy {
   }
 
   private async send(course: Course): Promise<Answer> {
-    const { question, clock } = course;
-    course.failed = 'timeout';
     course.form = this.structured.form;
-    course.calls++;
-    const answer = await this.endpoint.send(question.body(course.form !== 'boxed'), clock);
+    const answer = await this.request(course);
     if (answer.ok || course.form !== 'either' || !answer.refusesFormat) return answer;
     // What it refuses with the schema and takes without it was refused because of the schema. A prompt that is too long is refused twice.
     course.form = 'boxed';
-    course.calls++;
-    const plain = await this.endpoint.send(question.body(false), clock);
+    const plain = await this.request(course);
     if (plain.ok) this.structured.refused();
     return plain;
   }
+
+  private async request(course: Course): Promise<Answer> {
+    const { question, clock, form } = course;
+    course.calls++;
+    course.sentAtMs = clock.elapsedMs;
+    const answer = await this.endpoint.send(question.body(form !== 'boxed'), clock);
+    if (!clock.isExpired) course.sentAtMs = null;
+    return answer;
+  }
+}
+
+/** What a vote is lost by whose deadline has come. */
+function atDeadline({ failed, sentAtMs, clock }: Course): Overdue {
+  if (sentAtMs === null) return failed ?? 'timeout';
+  return cutOffAs(failed, clock.elapsedMs - sentAtMs, clock.elapsedMs);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { asksForHint, JudgeBench } from './testing/judge-bench';
 import { until } from '../../../libs/platform/src/testing/until';
 import { refuse, reply } from './testing/fake-judge';
@@ -59,9 +60,14 @@ it.each([
     await bench.start((_call, _n, response) => refuse(response, 429, { 'retry-after': header }), {
       EVAL_VOTES: '1',
       HINT_VOTES: '0',
-      VOTE_TIMEOUT_MS: '1000',
     });
-    const { body } = await bench.judged();
+    const turnId = await bench.publish();
+    await bench.failures(1);
+    // Unasked the next try would have come after 0.3 s at most.
+    await sleep(500);
+    bench.clocks.strike();
+    await until(() => bench.count === 1);
+    const { body } = bench.of(turnId)!;
     expect(body.evalVotes).toMatchObject([{ score: null, abstained: 'error' }]);
     expect(bench.judge.calls).toHaveLength(1);
   },
@@ -86,14 +92,16 @@ it('never has more calls in flight than JUDGE_CONCURRENCY', async () => {
 });
 
 it('the clock of a vote begins with its slot, not with its turn', async () => {
-  // Three in a row take longer than one may.
-  await bench.start((_call, _n, response) => setTimeout(() => reply(response, '\\boxed{1}'), 1_000), {
+  await bench.start((_call, n, response) => (n === 1 ? undefined : reply(response, '\\boxed{1}')), {
     JUDGE_CONCURRENCY: '1',
-    VOTE_TIMEOUT_MS: '2500',
     HINT_VOTES: '0',
   });
-  const { body } = await bench.judged();
-  expect(body.evalVotes.map((vote) => vote.score)).toEqual([1, 1, 1]);
+  const turnId = await bench.publish();
+  await until(() => bench.judge.calls.length === 1);
+  // The deadline of the vote that has the slot; the two that wait for it have none yet.
+  bench.clocks.strike();
+  await until(() => bench.count === 1);
+  expect(bench.of(turnId)!.body.evalVotes.map((vote) => vote.abstained)).toEqual(['timeout', null, null]);
 });
 
 it('takes no more turns than its calls suffice for, so that another process gets its share', async () => {
@@ -115,18 +123,24 @@ it('leaves a judge alone that fails all the time, and comes back to it', async (
   await bench.start((_call, _n, response) => (healthy ? reply(response, '\\boxed{1}') : refuse(response, 500)), {
     EVAL_VOTES: '20',
     HINT_VOTES: '0',
-    VOTE_TIMEOUT_MS: '500',
     JUDGE_STRUCTURED: 'off',
   });
-  await bench.judged();
+  await bench.judgedAfterFailures(20);
   expect(await bench.metrics()).toMatch(/hindcast_judge_breaker\{state="open".*\} 1/);
+  // The breaker reckons by this clock when to try again.
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   const asked = bench.judge.calls.length;
-  const { body } = await bench.judged();
+  const turnId = await bench.publish();
+  await until(() => bench.clocks.underWay === 20);
+  bench.clocks.strike();
+  await until(() => bench.count === 2);
+  const { body } = bench.of(turnId)!;
   expect(new Set(body.evalVotes.map((vote) => vote.abstained))).toEqual(new Set(['breaker-open']));
   expect(body.evalScore).toBe(0);
   expect(bench.judge.calls).toHaveLength(asked);
+  clock.mockRestore();
   healthy = true;
-  await until(async () => (await bench.judged()).body.evalScore === 1);
+  expect((await bench.judged()).body.evalScore).toBe(1);
   expect(await bench.metrics()).toMatch(/hindcast_judge_breaker\{state="closed".*\} 1/);
 });
 
@@ -135,13 +149,12 @@ it('says on /readyz that its judge fails, and serves on', async () => {
   await bench.start((_call, _n, response) => (healthy ? reply(response, '\\boxed{1}') : refuse(response, 503)), {
     EVAL_VOTES: '3',
     HINT_VOTES: '0',
-    VOTE_TIMEOUT_MS: '500',
     JUDGE_STRUCTURED: 'off',
   });
   const readiness = async (): Promise<unknown> =>
     (await fetch(`http://127.0.0.1:${bench.services[0]!.port}/readyz`)).json();
   expect(await readiness()).toMatchObject({ ready: true, degraded: [] });
-  await bench.judged();
+  await bench.judgedAfterFailures(3);
   const { origin } = new URL(bench.judge.baseUrl);
   expect(await readiness()).toMatchObject({
     ready: true,

@@ -84,15 +84,16 @@ describe('what votes will take', () => {
 });
 
 it('what votes took: as counted, else as set aside, and nothing for a refusal', () => {
-  const bill = { calls: 1, failed: null, promptTokens: 70, completionTokens: 30, cost: 0.5 };
+  const bill = { calls: 1, failed: null, cutOff: false, promptTokens: 70, completionTokens: 30, cost: 0.5 };
   const unknown = { promptTokens: null, completionTokens: null, cost: null };
   const bills = [
     bill,
     { ...bill, ...unknown, calls: 2 },
-    { ...bill, ...unknown, failed: 'timeout' },
+    { ...bill, ...unknown, failed: 'timeout', cutOff: true },
     { ...bill, ...unknown, failed: 'error', calls: 3 },
+    { ...bill, ...unknown, failed: 'error', cutOff: true },
   ];
-  expect(took(bills, { calls: 4, tokens: 800, cost: 4 })).toEqual({ calls: 7, tokens: 100 + 200 + 200, cost: 2.5 });
+  expect(took(bills, { calls: 5, tokens: 1_000, cost: 5 })).toEqual({ calls: 8, tokens: 100 + 3 * 200, cost: 3.5 });
 });
 
 it('names what is left of the units that have a limit', () => {

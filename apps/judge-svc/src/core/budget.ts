@@ -92,6 +92,8 @@ export interface VoteBill {
   /** Requests that were sent for it. */
   readonly calls: number;
   readonly failed: string | null;
+  /** Its deadline cut a request off, on which the judge may have worked. */
+  readonly cutOff: boolean;
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
   readonly cost: number | null;
@@ -106,7 +108,7 @@ export function took(bills: readonly VoteBill[], reserved: Spending): Spending {
   let [calls, tokens, cost] = [0, 0, 0];
   for (const bill of bills) {
     calls += bill.calls;
-    const unknown = bill.failed === null || bill.failed === 'timeout';
+    const unknown = bill.failed === null || bill.cutOff;
     const counted = bill.promptTokens !== null && bill.completionTokens !== null;
     tokens += counted ? bill.promptTokens! + bill.completionTokens! : unknown ? share.tokens : 0;
     cost += bill.cost ?? (unknown ? share.cost : 0);

@@ -8,6 +8,7 @@ const reply = (text: string, form: VoteForm = 'boxed', failed: Reply['failed'] =
   form,
   failed,
   cut: false,
+  cutOff: false,
   latencyMs: 1,
   promptTokens: 100,
   completionTokens: 10,

@@ -1,5 +1,6 @@
 import { parseEvalVote, parseHintVote, withoutThinking } from '@hindcast/advantage';
 import type { EvalVote, HintVote } from '@hindcast/contracts';
+import type { Overdue } from './deadline';
 import { parseStructured } from './structured';
 
 /** A judge is asked for a score, or for a hint. */
@@ -11,7 +12,9 @@ export type VoteForm = 'json' | 'boxed' | 'either';
 /** A judge's reply to one vote, or why there is none. */
 export interface Reply {
   readonly text: string;
-  readonly failed: 'timeout' | 'error' | 'breaker-open' | null;
+  readonly failed: Overdue | null;
+  /** The deadline cut a request off: the judge may have worked on it. */
+  readonly cutOff: boolean;
   readonly form: VoteForm;
   /** The judge ran into `max_tokens`. */
   readonly cut: boolean;

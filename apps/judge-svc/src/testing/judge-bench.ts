@@ -18,6 +18,7 @@ import { until } from '../../../../libs/platform/src/testing/until';
 import { AppModule } from '../app.module';
 import { JudgeConfig } from '../config';
 import { startFakeJudge, type FakeJudge, type SeenCall } from './fake-judge';
+import { VoteClocks } from './vote-clocks';
 
 export type Judged = MessageOf<'turnHinted'> | MessageOf<'turnUnhinted'>;
 
@@ -38,6 +39,8 @@ export const pairedTurn = (over: Partial<BodyOf<'turnPaired'>> = {}): BodyOf<'tu
 export class JudgeBench {
   judge!: FakeJudge;
   readonly services: RunningService[] = [];
+  /** Of the votes of all services here. */
+  readonly clocks = new VoteClocks();
   private readonly judgements = new Map<string, Judged>();
 
   private constructor(
@@ -99,6 +102,23 @@ export class JudgeBench {
     await this.publish(body, turnId);
     await until(() => this.judgements.has(turnId));
     return this.judgements.get(turnId)!;
+  }
+
+  /** The same, where the judge fails: the votes' deadline comes once so many requests of this service have failed. */
+  async judgedAfterFailures(count: number): Promise<Judged> {
+    const turnId = await this.publish();
+    await this.failures(count);
+    this.clocks.strike();
+    await until(() => this.judgements.has(turnId));
+    return this.judgements.get(turnId)!;
+  }
+
+  /** Waits until so many requests of this service have brought no completion. */
+  failures(count: number): Promise<void> {
+    return until(async () => {
+      const found = (await this.metrics()).matchAll(/^hindcast_judge_failed_calls_total\{.*\} (\d+)$/gm);
+      return [...found].reduce((sum, [, value]) => sum + Number(value), 0) >= count;
+    });
   }
 
   of(turnId: string): Judged | undefined {
