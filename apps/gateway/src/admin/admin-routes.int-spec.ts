@@ -1,8 +1,9 @@
 import { decodeNumbers } from '@hindcast/contracts';
-import { codeOf, keyOf, startAdminStage, type AdminStage } from '../testing/admin-stage';
+import { codeOf, startAdminStage, type AdminStage } from '../testing/admin-stage';
 import { answerOf } from '../testing/fake-engine';
 import { overviewAnswer, turnDetail, turnRow } from '../testing/fake-ledger';
 import { startTestGateway, userSays } from '../testing/gateway-harness';
+import { keyOf } from '../testing/keys';
 
 type Json = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { FakeEngine } from './fake-engine';
 import { FakeLedger } from './fake-ledger';
 import { BusReader, eventually, startTestGateway, type RunningGateway } from './gateway-harness';
+import { keyOf } from './keys';
 
 type Json = Record<string, unknown>;
 
@@ -12,7 +12,6 @@ export interface AdminAnswer {
   readonly text: string;
 }
 
-export const keyOf = (name: string, key: string): string => `${name}:${createHash('sha256').update(key).digest('hex')}`;
 export const codeOf = ({ body }: AdminAnswer): unknown => (body['error'] as Json | undefined)?.['code'];
 
 /** A gateway with secrets of every kind, a bus, a ledger and an engine; `anns` is a caller's key, `roots` the administrator's. */
