@@ -53,8 +53,7 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
 
   it('says what it loads while it loads', async () => {
     await open('slow', '/ui/turns');
-    await page.getByText('Loading the turns…').waitFor();
-    expect(await page.locator('main').getAttribute('aria-busy')).toBe('true');
+    await page.locator('main[aria-busy="true"]').getByText('Loading the turns…').waitFor();
     await page.getByRole('table').waitFor();
     await loaded(page);
   });

@@ -1,5 +1,5 @@
 import { Bus, Buckets, type RunningService } from '@hindcast/platform';
-import { Sample, contracts, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
+import { Sample, contracts, durableName, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
 import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
@@ -225,12 +225,13 @@ test('D5: /metrics tells by version whether the answers get better', async () =>
   expect([value('turns', 51), value('eval_score', 51), value('hint_rate', 51)]).toEqual([2, 0, 0.5]);
 });
 
-/** Once a later message of each kind is in the books, all earlier ones are. */
+/** Nothing waits for the dispatcher, and nothing for the bus. */
 async function settled(): Promise<void> {
-  const idle = async (): Promise<boolean> => {
-    const before = JSON.stringify(await status());
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    return JSON.stringify(await status()) === before;
-  };
-  await until(idle);
+  await until(async () => {
+    const { pending } = await bus().request('overview', { tenant: null });
+    return Object.values(contracts)
+      .filter(({ handlers }) => (handlers as readonly string[]).includes('dispatcher'))
+      .every(({ subject }) => pending[durableName('dispatcher', subject)] === 0);
+  });
+  await until(async () => (await query(databaseUrl, 'SELECT 1 FROM outbox WHERE "sentAt" IS NULL')).length === 0);
 }

@@ -23,6 +23,14 @@ const answers = async (url: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+/** Clients of the server besides the one that asks, and the one that this process holds open. */
+const clients = async (url: string): Promise<number> => {
+  const others = await query<{ count: number }>(
+    url,
+    `SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+  );
+  return others[0]!.count - 1;
+};
 async function eventually(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(50);
 }
@@ -61,7 +69,8 @@ test('a dispatcher that is killed leaves the server running; the next one joins 
   expect(await next.open()).toBe(url);
   expect(serverPid()).toBe(pid);
   expect(await query(url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-  await sleep(200); // the killed one's connection is noticed by the server at its own pace
+  // The killed one's connection is noticed by the server at its own pace.
+  await eventually(async () => (await clients(url)) === 0);
   expect(await next.leave()).toBe('stopped');
 });
 

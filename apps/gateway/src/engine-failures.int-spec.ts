@@ -99,9 +99,12 @@ describe('engine failures', () => {
 
   it('an engine that never answers is a 504', async () => {
     engine.script = () => undefined;
-    const response = await gateway.chat({ messages: userSays('x') });
+    const env = { NATS_URL: stage.nats.url, POLICY_BASE_URL: engine.url, POLICY_TIMEOUT_MS: '700' };
+    const impatient = await startTestGateway(env);
+    const response = await impatient.chat({ messages: userSays('x') });
     expect(response.status).toBe(504);
     expect((await failed(response)).code).toBe('engine-timeout');
+    await impatient.stop();
   });
 
   it('D40 an error as the first event keeps its status', async () => {

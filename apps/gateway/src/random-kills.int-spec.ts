@@ -85,4 +85,4 @@ it('gateway and broker killed under load: every answer that reached its client i
   await engine.stop();
   await nats.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+}, 300_000);

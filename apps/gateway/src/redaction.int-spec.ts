@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { connected } from './testing/chat-request';
 import { answerOf, FakeEngine } from './testing/fake-engine';
-import { BusReader, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
 
 const ADDRESS = 'ann@mail.example.org';
 
@@ -30,6 +31,7 @@ describe('REDACTION', () => {
 
   const start = async (REDACTION: string): Promise<void> => {
     gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, REDACTION });
+    await eventually(() => connected(gateway));
   };
   const ask = async (messages: object[]): Promise<string> => {
     const response = await gateway.chat({ messages });

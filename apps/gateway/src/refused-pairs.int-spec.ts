@@ -41,18 +41,18 @@ describe('what the bus can never take', () => {
   let gateway: RunningGateway;
   let bus: BusReader;
 
-  beforeAll(async () => {
+  const start = async (env: Record<string, string> = {}): Promise<void> => {
     nats = await startNatsServer();
     engine = await FakeEngine.start();
-    // What a sweep finds counts as settled after a second.
-    const env = { NATS_URL: nats.url, POLICY_BASE_URL: engine.url, OPEN_TURN_TTL_SECONDS: '1' };
-    gateway = await startTestGateway(env);
+    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, ...env });
     bus = await BusReader.connect(nats.url);
     await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
     // The bucket is made once the gateway is connected.
     await eventually(() => bus.openKeys());
-  });
-  afterAll(async () => {
+  };
+  /** What a sweep finds counts as settled after a second; no turn stays open for longer. */
+  const SWEPT = { OPEN_TURN_TTL_SECONDS: '1' };
+  afterEach(async () => {
     await gateway.stop();
     await bus.close();
     await engine.stop();
@@ -65,6 +65,7 @@ describe('what the bus can never take', () => {
     (await bus.messages('turnPaired')).filter((message) => message.turnId === turnId).length;
 
   it('a pair that a sweep finds: the turn has failed, once, and its record is gone', async () => {
+    await start(SWEPT);
     const turn = record(paired({ groundTruth: 'x'.repeat(10_001) }));
     await leave('refused', turn);
     expect((await bus.messageOf('turnClosed', turn.turnId)).body).toEqual(FAILED);
@@ -74,6 +75,7 @@ describe('what the bus can never take', () => {
   });
 
   it('a pair of a request: the turn has failed, and the request is served', async () => {
+    await start();
     const asked = await gateway.chat({ messages: userSays('so?') });
     await asked.text();
     const turnId = asked.headers.get('x-hindcast-turn-id')!;
@@ -95,6 +97,7 @@ describe('what the bus can never take', () => {
   });
 
   it('a capture: its record stays as it is, and holds up no other, neither under its key nor after it', async () => {
+    await start(SWEPT);
     const refused = record(
       { kind: 'closed', at: 1, by: 'x', body: { reason: 'expired', detail: null } },
       { model: '' },

@@ -50,8 +50,9 @@ it.each([
     response.on('close', () => closed++);
     script(response);
   };
-  await expect(get('/', SHORT_MS)).rejects.toThrow('time of this call');
-  await until(() => closed === 1);
+  // On a busy machine the time may be over before the engine has heard anything.
+  while (seen.length === 0) await expect(get('/', SHORT_MS)).rejects.toThrow('time of this call');
+  await until(() => closed === seen.length);
 });
 
 it('never sends what waited for a connection until its time was over', async () => {

@@ -14,7 +14,7 @@ let server: Server;
 const calls: Call[] = [];
 let replies: Reply[] = [];
 
-function client(dialect: 'vllm' | 'sglang', timeoutMs = 5_000): EngineClient {
+function client(dialect: 'vllm' | 'sglang', timeoutMs = 600_000): EngineClient {
   const { port } = server.address() as AddressInfo;
   return new EngineClient({
     baseUrl: `http://127.0.0.1:${port}/v1`,
@@ -75,11 +75,16 @@ describe('vllm', () => {
     await client('vllm').unloadAdapter('x');
   });
   it.each([
-    { reply: { status: 500, body: 'out of memory' }, code: 'engine-invalid-response', message: /500: out of memory/ },
-    { reply: 'hang' as const, code: 'engine-timeout', message: /no answer in 400 ms/ },
-  ])('a failing load is an error that can be retried: $code', async ({ reply, code, message }) => {
+    {
+      reply: { status: 500, body: 'out of memory' },
+      timeoutMs: 600_000,
+      code: 'engine-invalid-response',
+      message: /500: out of memory/,
+    },
+    { reply: 'hang' as const, timeoutMs: 400, code: 'engine-timeout', message: /no answer in 400 ms/ },
+  ])('a failing load is an error that can be retried: $code', async ({ reply, timeoutMs, code, message }) => {
     replies = [reply];
-    await expect(client('vllm', 400).loadAdapter('x', '/p')).rejects.toMatchObject({
+    await expect(client('vllm', timeoutMs).loadAdapter('x', '/p')).rejects.toMatchObject({
       code,
       message: expect.stringMatching(message),
     });
@@ -255,7 +260,12 @@ it('the key is sent with every call, and is in no error, although the engine quo
   replies = [{ status: 401, body: { error: { message: 'no such key: key-of-the-engine' } } }];
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port}/v1`;
-  const options = { dialect: 'vllm', apiKey: 'key-of-the-engine', timeoutMs: 5_000, updateTimeoutMs: 5_000 } as const;
+  const options = {
+    dialect: 'vllm',
+    apiKey: 'key-of-the-engine',
+    timeoutMs: 600_000,
+    updateTimeoutMs: 600_000,
+  } as const;
   const failed: unknown = await new EngineClient({ ...options, baseUrl }).models().catch((error: unknown) => error);
   expect(calls[0]!.authorization).toBe('Bearer key-of-the-engine');
   expect(failed).toMatchObject({ code: 'engine-invalid-response', message: expect.stringContaining('401') });
@@ -267,8 +277,8 @@ it('an engine that is not there is named', async () => {
     baseUrl: 'http://127.0.0.1:9/v1',
     dialect: 'vllm',
     apiKey: undefined,
-    timeoutMs: 1_000,
-    updateTimeoutMs: 1_000,
+    timeoutMs: 600_000,
+    updateTimeoutMs: 600_000,
   });
   await expect(gone.models()).rejects.toMatchObject({ code: 'engine-unreachable' });
 });

@@ -38,7 +38,7 @@ async function startEngine(kind: FakeKind): Promise<FakeEngine> {
   return engine;
 }
 
-function publisherTo(kind: FakeKind, tuning: 'lora' | 'full' = 'full', timeoutMs = 5_000): EnginePublisher {
+function publisherTo(kind: FakeKind, tuning: 'lora' | 'full' = 'full', timeoutMs = 600_000): EnginePublisher {
   const dialect = kind === 'sglang' ? 'sglang' : 'vllm';
   const clients = engines.map(
     ({ baseUrl }) => new EngineClient({ baseUrl, dialect, apiKey: 'key', timeoutMs, updateTimeoutMs: timeoutMs }),

@@ -57,8 +57,8 @@ function write(version: number, over: Partial<Manifest> = {}): void {
 }
 
 function publicationWith(refusalOf: (one: Manifest) => string | null = () => null): Publication {
-  const client = { baseUrl: engine.baseUrl, dialect: 'vllm', apiKey: undefined, timeoutMs: 500 } as const;
-  const publisher = new EnginePublisher([new EngineClient({ ...client, updateTimeoutMs: 500 })], store, 'lora');
+  const client = { baseUrl: engine.baseUrl, dialect: 'vllm', apiKey: undefined, timeoutMs: 600_000 } as const;
+  const publisher = new EnginePublisher([new EngineClient({ ...client, updateTimeoutMs: 600_000 })], store, 'lora');
   const board = {
     current: () => Promise.resolve(onBoard),
     announce(next: NextPolicy) {

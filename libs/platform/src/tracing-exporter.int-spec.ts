@@ -10,7 +10,9 @@ import { NO_SPAN, activeSpan, inSpan, isTracing, startHttpCall, startSpan, start
 async function lines(program: string, env: Record<string, string> = {}): Promise<string[]> {
   const head = `
     const { startTracing, startTrace } = require(${JSON.stringify(join(__dirname, 'tracing.ts'))});
-    const log = { warn: (event) => console.log(event), info: (event) => console.log(event) };`;
+    const said = [];
+    const say = (event) => { said.push(event); console.log(event); };
+    const log = { warn: say, info: say };`;
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['-r', join(__dirname, 'testing/register.cjs'), '-e', `${head}(async () => {${program}; process.exit();})()`],
@@ -69,7 +71,7 @@ describe('a collector', () => {
     answer = () => (types.length <= 2 ? 400 : 200);
     const said = await lines(
       `const stop = startTracing('gateway', { OTEL_TRACES_EXPORTER: 'otlp' }, log);
-       for (let i = 0; i < 4; i++) { startTrace('work').end(); await new Promise((done) => setTimeout(done, 300)); }
+       while (!said.includes('traces.sent-again')) { startTrace('work').end(); await new Promise((done) => setTimeout(done, 50)); }
        await stop(1000)`,
       env,
     );

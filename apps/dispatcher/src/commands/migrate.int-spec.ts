@@ -47,15 +47,18 @@ it('two at once migrate once, a third finds nothing to do, and a dispatcher star
 it('waits for a database that comes up late', async () => {
   const url = await postgres.createDatabase();
   const port = await freePort();
-  const migrating = run(['migrate'], { DATABASE_URL: url.replace(/:\d+\//, `:${port}/`) });
   // A gate in front of the real server that opens after the first refusal.
   const gate = createServer((client) => {
     const onward = connect(Number(new URL(url).port), '127.0.0.1');
     client.pipe(onward).pipe(client);
     for (const socket of [client, onward]) socket.on('error', () => undefined);
   });
-  setTimeout(() => gate.listen(port, '127.0.0.1'), 500);
-  const { code, printed, said } = await migrating;
+  const { code, printed, said } = await run(
+    ['migrate'],
+    { DATABASE_URL: url.replace(/:\d+\//, `:${port}/`) },
+    null,
+    () => void gate.listen(port, '127.0.0.1'),
+  );
   expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('Waiting for the database: ') });
   expect(printed).toMatch(/^Applied/);
   gate.close();

@@ -7,18 +7,27 @@ export interface CommandResult {
   readonly said: string;
 }
 
-/** Runs a command as its npm script does, in this process. `answer` is what the person says when asked. */
+/**
+ * Runs a command as its npm script does, in this process.
+ *
+ * @param answer what the person says when asked
+ * @param onSaid hears each line at once
+ */
 export async function run(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   answer: boolean | null = null,
+  onSaid: (line: string) => void = () => undefined,
 ): Promise<CommandResult> {
   const printed: string[] = [];
   const said: string[] = [];
   const terminal: Terminal = {
     env,
     print: (text) => void printed.push(text),
-    say: (line) => void said.push(line),
+    say: (line) => {
+      said.push(line);
+      onSaid(line);
+    },
     width: 200,
     bars: null,
     interrupted: new Promise(() => undefined),

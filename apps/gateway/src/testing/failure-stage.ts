@@ -2,9 +2,9 @@ import { answerOf } from './fake-engine';
 import { eventually, userSays } from './gateway-harness';
 import { startGatewayStage, type GatewayStage } from './gateway-stage';
 
-/** A gateway that gives its engine 700 ms, for failures of the engine and of clients. */
+/** For failures of the engine and of clients. */
 export async function startFailureStage(): Promise<GatewayStage> {
-  const stage = await startGatewayStage({ POLICY_TIMEOUT_MS: '700' });
+  const stage = await startGatewayStage();
   const { gateway } = stage;
   return {
     ...stage,

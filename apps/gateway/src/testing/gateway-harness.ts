@@ -29,10 +29,14 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-export async function startTestGateway(env: Record<string, string>, dataDir?: string): Promise<RunningGateway> {
+export async function startTestGateway(
+  env: Record<string, string>,
+  dataDir?: string,
+  options: { readonly shutdownMs?: number } = {},
+): Promise<RunningGateway> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'hindcast-gateway-'));
   const config = parseConfig('gateway', GatewayConfig, { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', ...env });
-  const service = await startGateway(config, { announce: () => undefined, shutdownMs: 500 });
+  const service = await startGateway(config, { announce: () => undefined, shutdownMs: 500, ...options });
   const url = `http://127.0.0.1:${service.port}`;
   return {
     url,

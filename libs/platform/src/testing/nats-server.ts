@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { createServer, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +28,9 @@ export async function startNatsServer(
   options: { port?: number; maxPayload?: number; jetStream?: boolean; more?: () => string } = {},
 ): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hindcast-nats-'));
-  const port = options.port ?? (await freePort());
+  let port = options.port ?? (await freePort());
+  // By it the server is told from another one that got the port first.
+  const name = randomUUID();
   let generation = 0;
   const configure = (): string => {
     const file = join(folder, 'nats.conf');
@@ -35,6 +38,7 @@ export async function startNatsServer(
       file,
       [
         `listen: 127.0.0.1:${port}`,
+        `server_name: "${name}"`,
         `max_payload: ${options.maxPayload ?? 8_388_608}`,
         options.jetStream === false ? '' : `jetstream { store_dir: "${join(folder, String(generation))}" }`,
         options.more?.() ?? '',
@@ -42,7 +46,17 @@ export async function startNatsServer(
     );
     return file;
   };
-  let child = await launch(configure(), port);
+  const start = (): Promise<ChildProcess> => launch(configure(), port, name);
+  let child: ChildProcess;
+  for (;;) {
+    try {
+      child = await start();
+      break;
+    } catch (error) {
+      if (!(error instanceof PortTaken) || options.port !== undefined) throw error;
+      port = await freePort();
+    }
+  }
   const kill = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
@@ -63,39 +77,54 @@ export async function startNatsServer(
     restart: async ({ empty = false } = {}) => {
       await kill('SIGKILL');
       if (empty) generation++;
-      child = await launch(configure(), port);
+      child = await start();
     },
   };
 }
 
-/** A port that nothing listens on at this moment. */
+/** Below those that systems give to connections and to whoever asks for any port, so that none of them takes it meanwhile. */
+const PORTS = { first: 20_000, end: 32_000 };
+
+/** A port that nothing listens on at this moment, and nobody takes who does not ask for just that one. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') continue;
+      throw error;
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
-async function launch(config: string, port: number): Promise<ChildProcess> {
+class PortTaken extends Error {}
+
+async function launch(config: string, port: number, name: string): Promise<ChildProcess> {
   const child = spawn('nats-server', ['-c', config], { stdio: 'ignore' });
   const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
   failed.catch(() => undefined);
-  while (!(await Promise.race([answers(port), failed]))) {
+  for (;;) {
+    const greeting = await Promise.race([greetingOf(port), failed]);
+    if (greeting?.includes(`"${name}"`)) return child;
+    if (child.exitCode !== null && greeting !== null) throw new PortTaken(`another server has the port ${port}`);
     if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`);
     await sleep(20);
   }
-  return child;
 }
 
-async function answers(port: number): Promise<boolean> {
+/** What a server says to whoever connects; `null` where nobody listens. */
+async function greetingOf(port: number): Promise<string | null> {
   const socket = connect(port, '127.0.0.1');
   try {
-    await once(socket, 'data');
-    return true;
+    const [greeting] = (await once(socket, 'data')) as [Buffer];
+    return greeting.toString();
   } catch {
-    return false;
+    return null;
   } finally {
     socket.destroy();
   }

@@ -1,7 +1,8 @@
 // The app `trainer` as a process of its own: it tells what it handles on stdout, and does what a message's hint says.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTrainer } from './trainer';
+import { SHORT_TIMING, startTrainer } from './trainer';
 
+const ackWaitMs = Number(process.env['TEST_ACK_WAIT_MS'] ?? SHORT_TIMING.ackWaitMs);
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 void startTrainer(
@@ -15,5 +16,5 @@ void startTrainer(
     say({ event: 'handled', turnId, deliveries });
   },
   { concurrency: 4 },
-  { announce: say, shutdownMs: 3_000 },
+  { announce: say, shutdownMs: 3_000, timing: { ...SHORT_TIMING, ackWaitMs } },
 );
