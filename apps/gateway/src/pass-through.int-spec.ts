@@ -1,48 +1,29 @@
-import { createHash } from 'node:crypto';
 import OpenAI from 'openai';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { FakeEngine, sendJson, type EngineCall } from './testing/fake-engine';
-import { BusReader, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
-
-const EVENTS = [
-  ': a comment\n\n',
-  'data: {"id":"cmpl-1","object":"text_completion","choices":[{"index":0,"text":"北 ","logprobs":null,"finish_reason":null}]}\n\n',
-  'data:{"id":"cmpl-1", "choices":[{"index":0,"text":"😀","token_ids":[5]}]}\r\n\r\n',
-  'data: {"id":"cmpl-1","choices":[{"index":0,"text":"","finish_reason":"stop"}]}\n\n',
-];
-const USAGE =
-  'data: {"id":"cmpl-1","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}\n\n';
-const DONE = 'data: [DONE]\n\n';
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+import { DONE, EVENTS, USAGE } from './testing/completion-events';
+import { sendJson, type EngineCall, type FakeEngine } from './testing/fake-engine';
+import { eventually, type BusReader, type RunningGateway } from './testing/gateway-harness';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
+import { keyOf } from './testing/keys';
 
 describe('completions and embeddings are handed on', () => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({
-      NATS_URL: nats.url,
-      POLICY_BASE_URL: engine.url,
+    stage = await startGatewayStage({
       POLICY_API_KEY: 'engine-key',
-      API_KEYS: `ann:${hash('sk-ann')}`,
+      API_KEYS: keyOf('ann', 'sk-ann'),
       MAX_BODY_BYTES: '100000',
       POLICY_RETRIES: '0',
     });
-    bus = await BusReader.connect(nats.url);
+    ({ engine, gateway, bus } = stage);
     const current = { version: 9, adapter: 'hindcast-v000009', engines: [engine.url], at: 1 };
     await eventually(() => bus.setPolicy('current', current).then(() => true));
     await eventually(async () => (await gateway.metric('policy_version')) === 9);
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
   beforeEach(() => {
     engine.calls.length = 0;
     engine.models = [{ id: 'seed' }, { id: 'hindcast-v000009', parent: 'seed' }, { id: 'bge', parent: null }];
@@ -241,63 +222,5 @@ describe('completions and embeddings are handed on', () => {
         },
       });
     }
-  });
-});
-
-describe('tokens of a key with a limit', () => {
-  let nats: NatsServer;
-  let engine: FakeEngine;
-  let gateway: RunningGateway;
-
-  beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({
-      NATS_URL: nats.url,
-      POLICY_BASE_URL: engine.url,
-      API_KEYS: `ann:${hash('sk-ann')}`,
-      KEY_TOKENS_PER_MINUTE: '100000',
-    });
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    await engine.stop();
-    await nats.stop();
-  });
-
-  const remaining = async (body: object): Promise<number> => {
-    const response = await fetch(`${gateway.url}/v1/completions`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer sk-ann', 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    await response.text();
-    return Number(response.headers.get('x-ratelimit-remaining-tokens'));
-  };
-
-  it.each([
-    { stream: false, ask: {} },
-    { stream: true, ask: {} },
-    { stream: true, ask: { stream_options: { include_usage: true } } },
-  ])('are taken, and only what the client asked for is sent: $stream $ask', async ({ stream, ask }) => {
-    const tokens = 10_000;
-    const usage = { prompt_tokens: tokens - 1, completion_tokens: 1, total_tokens: tokens };
-    engine.script = (call) => {
-      if (!stream) return sendJson(call.response, 200, { choices: [], usage });
-      expect(call.body['stream_options']).toEqual({ include_usage: true });
-      engine.openStream(call);
-      call.response.end(`${EVENTS.join('')}data: ${JSON.stringify({ choices: [], usage })}\n\n${DONE}`);
-    };
-    const before = await remaining({ prompt: 'x', stream, ...ask });
-    const after = await remaining({ prompt: 'x', stream, ...ask });
-    expect(before - after).toBeGreaterThan(tokens / 2);
-    const response = await fetch(`${gateway.url}/v1/completions`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer sk-ann', 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: 'x', stream, ...ask }),
-    });
-    const text = await response.text();
-    expect(text.includes('"usage"')).toBe(!stream || 'stream_options' in ask);
-    if (stream) expect(text.startsWith(EVENTS[0]!)).toBe(true);
   });
 });

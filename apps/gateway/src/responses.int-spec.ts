@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
-import { queries } from '@hindcast/contracts';
 import OpenAI from 'openai';
-import type { Response as ModelResponse, ResponseInputItem } from 'openai/resources/responses/responses';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { answerOf, FakeEngine, type EngineCall, type FakeAnswer } from './testing/fake-engine';
-import { BusReader, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
-
-type Json = Record<string, unknown>;
+import type { ResponseInputItem } from 'openai/resources/responses/responses';
+import { answerOf, type FakeAnswer, type FakeEngine } from './testing/fake-engine';
+import { startTestGateway, type BusReader, type RunningGateway } from './testing/gateway-harness';
+import { keyOf } from './testing/keys';
+import { startResponseStage, turnOf, type ResponseStage } from './testing/response-stage';
 
 const tools: OpenAI.Responses.Tool[] = [
   { type: 'function', name: 'read', parameters: { type: 'object' }, strict: false, description: 'Reads a file' },
@@ -28,55 +25,23 @@ const toolAnswer: FakeAnswer = {
 };
 
 describe.each(['vllm', 'sglang'] as const)('responses: %s', (dialect) => {
-  let nats: NatsServer;
+  let stage: ResponseStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
   let client: OpenAI;
-  let ledger: { unsubscribe(): void };
+  let ask: ResponseStage['ask'];
+  let post: ResponseStage['post'];
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start(dialect);
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: dialect });
-    bus = await BusReader.connect(nats.url);
-    client = new OpenAI({ apiKey: 'none', baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-    await eventually(
-      async () =>
-        ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
-    );
-    // A ledger that knows nothing yet.
-    ledger = bus.raw.subscribe(queries.turn.subject, {
-      callback: (_, message) => void message.respond(JSON.stringify({ found: false })),
-    });
-    await bus.raw.flush();
+    stage = await startResponseStage(dialect);
+    ({ engine, gateway, bus, client, ask, post } = stage);
   });
-  afterAll(async () => {
-    ledger.unsubscribe();
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
   beforeEach(() => {
     engine.calls.length = 0;
     engine.script = (call) => engine.answer(call, answerOf('Hello there'));
   });
-
-  const turnOf = ({ id }: { id: string }): string =>
-    id.slice('resp_'.length).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  /** One response, streamed or whole, through OpenAI's client. */
-  const ask = async (
-    body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
-    isStreamed = false,
-  ): Promise<ModelResponse> =>
-    isStreamed ? client.responses.stream(body as never).finalResponse() : client.responses.create(body);
-  const post = (body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${gateway.url}/v1/responses`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
 
   it.each([true, false])('is captured with the engine’s ids (streamed: %s)', async (isStreamed) => {
     engine.script = (call) => engine.answer(call, toolAnswer);
@@ -198,10 +163,8 @@ describe.each(['vllm', 'sglang'] as const)('responses: %s', (dialect) => {
   });
 
   it('another tenant’s response does not exist', async () => {
-    const API_KEYS = ['ann', 'bob']
-      .map((name) => `${name}:${createHash('sha256').update(`sk-${name}`).digest('hex')}`)
-      .join(',');
-    const shared = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, API_KEYS });
+    const API_KEYS = ['ann', 'bob'].map((name) => keyOf(name, `sk-${name}`)).join(',');
+    const shared = await startTestGateway({ NATS_URL: stage.nats.url, POLICY_BASE_URL: engine.url, API_KEYS });
     try {
       const [ann, bob] = ['sk-ann', 'sk-bob'].map(
         (apiKey) => new OpenAI({ apiKey, baseURL: `${shared.url}/v1`, maxRetries: 0 }),
@@ -234,76 +197,6 @@ describe.each(['vllm', 'sglang'] as const)('responses: %s', (dialect) => {
   it('what belongs to Hindcast in the body counts as in chat, and does not reach the engine', async () => {
     await (await post({ input: 'aside', turn_type: 'side', session_id: 'raw', metadata: { a: 'b' } })).text();
     expect(engine.calls[0]!.body).toEqual({ model: 'seed', messages: [{ role: 'user', content: 'aside' }] });
-  });
-
-  it('refusals have OpenAI’s shape and do not reach the engine', async () => {
-    for (const body of [{ input: 'x', tools: [{ type: 'web_search' }] }, { input: 'x', background: true }, {}, [], 5]) {
-      const response = await post(body);
-      expect(response.status).toBe(400);
-      const { error } = (await response.json()) as { error: Json };
-      expect(error).toMatchObject({ type: 'invalid_request_error' });
-      expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type']);
-    }
-    expect(engine.calls).toHaveLength(0);
-  });
-
-  it.each(['before', 'after'])(
-    'D40 an engine that fails %s its first event, without a word, is told by its status',
-    async (when) => {
-      engine.script = (call) => {
-        engine.openStream(call);
-        if (when === 'after') call.response.write(engine.events(call, answerOf('never'))[0]);
-        call.response.end('data: {"error":{"message":"overloaded","type":"ServiceUnavailable","code":503}}\n\n');
-      };
-      const response = await post({ input: 'fail', stream: true });
-      expect(response.status).toBe(503);
-      expect(((await response.json()) as { error: Json }).error).toMatchObject({ message: 'overloaded' });
-    },
-  );
-
-  describe('D41 an engine whose connection is cut', () => {
-    const cutAfter =
-      (events: number) =>
-      (call: EngineCall): void => {
-        engine.openStream(call);
-        const sent = engine.events(call, answerOf('one two three')).slice(0, events).join('');
-        if (sent === '') call.response.destroy();
-        else call.response.write(sent, () => call.response.destroy());
-      };
-
-    it.each([
-      { stream: false, events: 0 },
-      { stream: true, events: 0 },
-      { stream: true, events: 1 },
-    ])('before the first word: a 502 that clients try again ($stream, $events events)', async ({ stream, events }) => {
-      engine.script = (call) => (stream ? cutAfter(events)(call) : call.response.destroy());
-      await expect(client.responses.create({ input: 'cut', stream })).rejects.toMatchObject({
-        status: 502,
-        type: 'server_error',
-      });
-      const calls = engine.calls.length;
-      engine.script = (call) =>
-        engine.calls.length === calls + 1 ? call.response.destroy() : engine.answer(call, answerOf('Back'));
-      const again = await client.responses.create({ input: 'cut again' }, { maxRetries: 2 });
-      expect(again.output_text).toBe('Back');
-    });
-
-    it('after it: an error and response.failed, and OpenAI’s client throws', async () => {
-      engine.script = cutAfter(3);
-      const response = await post({ input: 'cut in the middle', stream: true });
-      expect(response.status).toBe(200);
-      const events = (await response.text())
-        .split('\n\n')
-        .filter(Boolean)
-        .map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)) as Json);
-      expect(events.slice(-2)).toMatchObject([
-        { type: 'error', code: 'engine-stream-broken', error: { type: 'server_error' } },
-        { type: 'response.failed', response: { status: 'failed', error: { code: 'server_error' }, output: [] } },
-      ]);
-      const turnId = response.headers.get('x-hindcast-turn-id')!;
-      expect((await bus.messageOf('turnClosed', turnId)).body).toMatchObject({ reason: 'failed' });
-      await expect(ask({ input: 'cut once more' }, true)).rejects.toBeInstanceOf(OpenAI.APIError);
-    });
   });
 
   it('each event reaches the client before the engine sends the next', async () => {
