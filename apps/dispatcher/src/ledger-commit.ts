@@ -1,3 +1,4 @@
+import { searchWords } from './core/search-words';
 import type { Database, Statement } from './database';
 import { Prisma } from './generated/client';
 import type { Changes } from './ledger-rows';
@@ -75,9 +76,9 @@ const statementOf = (name: string, condition: string): Statement => ({
   words AS (
     INSERT INTO turn_texts ("turnId", texts, request, answer, words, "storedAt")
     SELECT "turnId", convert_from(${slice('texts')}, 'UTF8'), request, answer,
-      strip(to_tsvector('simple', convert_from(${slice('searched')}, 'UTF8'))), "storedAt"
+      array_to_tsvector(string_to_array(words, ' ')) || strip(to_tsvector('simple', rest)), "storedAt"
     FROM json_to_recordset($16::json) AS new("turnId" text, request text, answer text, "textsFrom" int, "textsLength" int,
-      "searchedFrom" int, "searchedLength" int, "storedAt" timestamptz)
+      words text, rest text, "storedAt" timestamptz)
     WHERE "turnId" IN (SELECT id FROM turn WHERE forgotten IS NOT TRUE)
     ON CONFLICT DO NOTHING
   ),
@@ -172,7 +173,7 @@ function valuesOf(changes: Changes, now: Date): unknown[] {
   const textRows = texts.map(({ texts: json, searched, ...row }) => ({
     ...row,
     ...bytes.add('texts', Buffer.from(json)),
-    ...bytes.add('searched', Buffer.from(storableText(searched))),
+    ...searchWords(storableText(searched)),
     storedAt: now,
   }));
   const others = [firstSamples, sent, textRows].map(storableJson);
