@@ -1,51 +1,22 @@
-import type { LedgerStatus, TurnStory } from '@hindcast/contracts';
-import { queries } from '@hindcast/contracts';
 import { Log } from '@hindcast/platform';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { answerOf, FakeEngine, sendJson } from './testing/fake-engine';
-import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { answerOf, sendJson, type FakeEngine } from './testing/fake-engine';
+import { eventually, userSays, type BusReader, type RunningGateway } from './testing/gateway-harness';
+import { continued, resetEngine, startPairingStage, type PairingStage } from './testing/pairing-stage';
 
-describe('pairing, sessions, feedback, versions', () => {
-  let nats: NatsServer;
+describe('pairing and sessions', () => {
+  let stage: PairingStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let other: RunningGateway;
   let bus: BusReader;
+  let ask: PairingStage['ask'];
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    const env = { NATS_URL: nats.url, POLICY_BASE_URL: engine.url };
-    gateway = await startTestGateway(env);
-    other = await startTestGateway({ ...env, STRICT_MODEL: '1', SAMPLING: 'force', DEFAULT_TURN_TYPE: 'side' });
-    bus = await BusReader.connect(nats.url);
-    await eventually(
-      async () =>
-        ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
-    );
-    await eventually(
-      async () => ((await (await fetch(`${other.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
-    );
+    stage = await startPairingStage();
+    ({ engine, gateway, other, bus, ask } = stage);
   });
-  afterAll(async () => {
-    await Promise.all([gateway.stop(), other.stop()]);
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
-  beforeEach(() => {
-    engine.calls.length = 0;
-    engine.models = [{ id: 'seed' }];
-    engine.script = (call) => engine.answer(call, answerOf('Hello'));
-  });
-
-  const ask = async (messages: object[], headers: Record<string, string> = {}, to = gateway): Promise<string> => {
-    const response = await to.chat({ messages }, headers);
-    expect(response.status).toBe(200);
-    await response.text();
-    return response.headers.get('x-hindcast-turn-id') ?? '';
-  };
-  const continued = (question: string, next = 'next'): object[] => userSays(question, 'Hello', next);
+  afterAll(() => stage.stop());
+  beforeEach(() => resetEngine(stage));
 
   it('the same conversation open three times: the oldest pairs first, exactly one each time', async () => {
     const turns = [await ask(userSays('same')), await ask(userSays('same')), await ask(userSays('same'))];
@@ -225,140 +196,5 @@ describe('pairing, sessions, feedback, versions', () => {
     expect(
       (await bus.messageOf('turnCaptured', forced.headers.get('x-hindcast-turn-id')!)).body.untrainable,
     ).toBeNull();
-  });
-
-  it('new requests go to the new version at once; names that are listed are served as named', async () => {
-    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000001', parent: 'seed' }];
-    await bus.setPolicy('current', { version: 1, adapter: 'hindcast-v000001', engines: [engine.url], at: 1 });
-    await eventually(async () => (await gateway.metric('policy_version')) === 1);
-    const current = await ask(userSays('who?'));
-    expect(engine.calls.at(-1)!.body['model']).toBe('hindcast-v000001');
-    expect((await bus.messageOf('turnCaptured', current)).body).toMatchObject({
-      policyVersion: 1,
-      model: 'hindcast-v000001',
-    });
-    const base = await gateway.chat({ model: 'seed', messages: userSays('base') });
-    expect((await bus.messageOf('turnCaptured', base.headers.get('x-hindcast-turn-id')!)).body.policyVersion).toBe(0);
-    expect((await other.chat({ model: 'gpt-4', messages: userSays('x') })).status).toBe(404);
-    const models = (await (await fetch(`${gateway.url}/v1/models`)).json()) as { data: { id: string }[] };
-    expect(models.data.map(({ id }) => id)).toEqual(['seed', 'hindcast-v000001']);
-  });
-
-  it('an engine that lacks the adapter is asked once more, and what answered is recorded', async () => {
-    await bus.setPolicy('current', { version: 9, adapter: 'hindcast-v000009', engines: [engine.url], at: 1 });
-    await eventually(async () => (await gateway.metric('policy_version')) === 9);
-    engine.models = [{ id: 'seed' }, { id: 'hindcast-v000004', parent: 'seed' }];
-    engine.script = (call) =>
-      engine.models.some(({ id }) => id === call.body['model'])
-        ? engine.answer(call, answerOf('older'))
-        : sendJson(call.response, 404, {
-            error: { message: 'The model does not exist.', type: 'NotFoundError', code: 404 },
-          });
-    const turnId = await ask(userSays('fallback'));
-    expect(engine.calls.map(({ body }) => body['model'])).toEqual(['hindcast-v000009', 'hindcast-v000004']);
-    expect((await bus.messageOf('turnCaptured', turnId)).body).toMatchObject({
-      policyVersion: 4,
-      model: 'hindcast-v000004',
-    });
-    await bus.setPolicy('current', { version: 0, adapter: null, engines: [engine.url], at: 1 });
-    await eventually(async () => (await gateway.metric('policy_version')) === 0);
-  });
-
-  it('D79 status and turns are 503 while the ledger is away', async () => {
-    for (const path of ['/v1/status', '/v1/turns/x']) {
-      const response = await fetch(gateway.url + path);
-      expect(response.status).toBe(503);
-      expect(((await response.json()) as { error: { code: string } }).error.code).toBe('ledger-unavailable');
-    }
-  });
-
-  it('D4 status shows the books and the batch; feedback pairs an open turn and tells when it is late', async () => {
-    const turnId = await ask(userSays('feedback please'));
-    await bus.setPolicy('trainer', { batchSize: 16, batchMin: 4, method: 'combine', backend: 'wasm' });
-    const books: LedgerStatus = {
-      turns: { captured: 3, paired: 3, untrainable: 0, expired: 0, superseded: 0, failed: 0, open: 0 },
-      cases: { opdRl: 1, opd: 1, rl: 1, drop: 0, deciding: 0 },
-      reasons: { stale: 1, 'no-token-ids': 2 },
-      waitingSamples: 3,
-      samplesTrained: 0,
-      steps: 0,
-      versionsPublished: 0,
-      policyVersion: 0,
-    };
-    const story = (state: TurnStory['state']): object => ({
-      found: true,
-      turn: {
-        turnId,
-        responseId: 'r',
-        state,
-        case: null,
-        reason: null,
-        policyVersion: 0,
-        evalScore: null,
-        reward: null,
-        rewardSource: null,
-        hint: null,
-        trainedIn: null,
-      },
-    });
-    let answer: object = story('open');
-    const ledger = [
-      bus.raw.subscribe(queries.status.subject, {
-        callback: (_, message) => void message.respond(JSON.stringify(books)),
-      }),
-      bus.raw.subscribe(queries.turn.subject, {
-        callback: (_, message) => void message.respond(JSON.stringify(answer)),
-      }),
-    ];
-    await bus.raw.flush();
-    const get = async (path: string): Promise<unknown> => (await fetch(gateway.url + path)).json();
-    expect(await get('/v1/status')).toMatchObject({
-      waitingSamples: 3,
-      batchSize: 16,
-      policyVersion: 0,
-      cases: { opdRl: 1, opd: 1, rl: 1, drop: 0 },
-      reasons: { stale: 1, 'no-token-ids': 2 },
-    });
-    expect(await get(`/v1/turns/${turnId}`)).toMatchObject({ turnId, state: 'open' });
-
-    const give = async (body: object): Promise<Response> =>
-      fetch(`${gateway.url}/v1/feedback`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-    expect(await (await give({ turn_id: turnId, reward: -1, correction: 'Say hi.' })).json()).toEqual({
-      turn_id: turnId,
-      status: 'accepted',
-    });
-    expect((await bus.messageOf('turnPaired', turnId)).body).toMatchObject({ nextState: [], answer: 'Hello' });
-    const stored = await (await bus.bucket('feedback')).get(turnId);
-    expect(stored!.json()).toMatchObject({ reward: -1, correction: 'Say hi.', comment: null });
-
-    answer = story('decided');
-    expect(await (await give({ turn_id: turnId, reward: 1 })).json()).toEqual({ turn_id: turnId, status: 'late' });
-    answer = { found: false };
-    // The ledger learns of a turn a moment after its client; until then the gateway answers from what it just saw.
-    expect(await get(`/v1/turns/${turnId}`)).toMatchObject({ turnId, state: 'open', policyVersion: 0 });
-    expect((await fetch(`${gateway.url}/v1/turns/unknown`)).status).toBe(404);
-    expect((await give({ response_id: 'chatcmpl-unknown', reward: 1 })).status).toBe(404);
-    for (const body of [
-      {},
-      { turn_id: turnId },
-      { turn_id: turnId, reward: 5 },
-      { turn_id: turnId, response_id: 'r', reward: 1 },
-    ]) {
-      expect((await give(body)).status).toBe(400);
-    }
-    for (const subscription of ledger) subscription.unsubscribe();
-  });
-
-  it('serves its documentation, and unknown paths in OpenAI’s error shape', async () => {
-    const document = (await (await fetch(`${gateway.url}/docs/openapi.json`)).json()) as { paths: object };
-    expect(Object.keys(document.paths)).toContain('/v1/chat/completions');
-    expect(await (await fetch(`${gateway.url}/docs`)).text()).toContain('/v1/feedback');
-    const missing = await fetch(`${gateway.url}/v1/nothing`);
-    expect(missing.status).toBe(404);
-    expect(((await missing.json()) as { error: object }).error).toMatchObject({ code: 'not-found' });
   });
 });
