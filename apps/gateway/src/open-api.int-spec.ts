@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-import { queries, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
+import { queries, type TurnStory } from '@hindcast/contracts';
 import { Bus, parseConfig, startService } from '@hindcast/platform';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { AppModule } from './app.module';
 import { GatewayConfig } from './config';
 import { Conversations } from './conversations';
@@ -12,124 +10,56 @@ import { FeedbackBook } from './feedback-book';
 import { OutcomeBook } from './outcome-book';
 import { PastResponses } from './past-responses';
 import { PolicyRouter } from './policy-router';
-import { Documentation } from './testing/documentation';
+import { Documentation, type Call } from './testing/documentation';
+import {
+  AWAY,
+  chat,
+  failuresOf,
+  startBesides,
+  startDocumentedGateways,
+  withKey,
+  type DocumentedGateways,
+} from './testing/documented-gateways';
 import { answerRoute, engineRoutes } from './testing/engine-routes';
-import { answerOf, FakeEngine, sendJson, type EngineCall } from './testing/fake-engine';
-import { BusReader, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
-
-const KEY = 'sk-documented';
-const withKey = { authorization: `Bearer ${KEY}` };
-const API_KEYS = `documented:${createHash('sha256').update(KEY).digest('hex')}`;
-const chat = { messages: [{ role: 'user', content: 'Hi' }] };
-const AWAY = 'nats://127.0.0.1:1';
+import { answerOf, sendJson, type EngineCall, type FakeEngine } from './testing/fake-engine';
+import type { BusReader, RunningGateway } from './testing/gateway-harness';
+import { books, decided, story } from './testing/ledger-stories';
 
 const documentation = new Documentation(openApi);
-let nats: NatsServer;
+let stage: DocumentedGateways;
 let engine: FakeEngine;
 let bus: BusReader;
 let gateway: RunningGateway;
-/** Gives engines no time. */
 let impatient: RunningGateway;
-/** Has given its engine up. */
 let away: RunningGateway;
-/** Has let the key ask once, and no more in this minute. */
 let exhausted: RunningGateway;
+let failures: readonly ((call: EngineCall) => void)[];
 let turnId: string;
 const cleanUp: (() => Promise<unknown> | void)[] = [];
 
-interface Call {
-  readonly to?: string;
-  readonly body?: unknown;
-  readonly text?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The engine makes the error. */
-  readonly isEngines?: boolean;
-}
-
-/** Asks, and holds what comes against the document. */
-async function ask(method: Method, path: string, call: Call = {}): Promise<number> {
-  const { to = gateway.url, body, text, headers = withKey, isEngines } = call;
-  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(to + path, {
-    method: method.toUpperCase(),
-    headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },
-    ...(sent !== undefined && { body: sent }),
-  });
-  const reply = { method, path, status: response.status, headers: response.headers, text: await response.text() };
-  expect(documentation.problems(reply, isEngines)).toEqual([]);
-  if (response.ok && body !== undefined) expect(documentation.requestProblems(method, path, body)).toEqual([]);
-  return response.status;
-}
-
-const start = (env: Record<string, string>): Promise<RunningGateway> =>
-  startTestGateway({ NATS_URL: AWAY, POLICY_BASE_URL: engine.url, POLICY_RETRIES: '0', API_KEYS, ...env });
+/** Asks the gateway, with the key, unless the call says otherwise. @returns the status */
+const ask = (method: Method, path: string, { to = gateway.url, ...call }: Call & { to?: string } = {}) =>
+  documentation.ask(method, to, path, { headers: withKey, ...call });
 
 /** For the rest of the test. */
 const started = async (env: Record<string, string>): Promise<string> => {
-  const other = await start(env);
+  const other = await startBesides(engine, env);
   cleanUp.push(() => other.stop());
   return other.url;
 };
 
 beforeAll(async () => {
-  nats = await startNatsServer();
-  engine = await FakeEngine.start();
-  gateway = await startTestGateway({
-    NATS_URL: nats.url,
-    POLICY_BASE_URL: engine.url,
-    POLICY_RETRIES: '0',
-    POLICY_BREAKER_FAILURES: '0',
-    STRICT_MODEL: '1',
-    MAX_BODY_BYTES: '20000',
-    API_KEYS,
-    KEY_REQUESTS_PER_MINUTE: '100000',
-    KEY_TOKENS_PER_MINUTE: '100000000',
-  });
-  bus = await BusReader.connect(nats.url);
-  await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
-  [impatient, away, exhausted] = await Promise.all([
-    start({ POLICY_TIMEOUT_MS: '50', POLICY_BREAKER_FAILURES: '0' }),
-    start({ POLICY_BREAKER_FAILURES: '1', POLICY_BREAKER_PAUSE_MS: '600000', POLICY_HEALTH_MS: '600000' }),
-    start({ KEY_REQUESTS_PER_MINUTE: '1' }),
-  ]);
-  engine.script = failures[0]!;
-  await away.chat(chat, withKey);
-  await exhausted.chat(chat, withKey);
+  stage = await startDocumentedGateways();
+  ({ engine, bus, gateway, impatient, away, exhausted } = stage);
+  failures = failuresOf(engine);
 });
-afterAll(async () => {
-  await Promise.all([gateway, impatient, away, exhausted].map((each) => each.stop()));
-  await bus.close();
-  await engine.stop();
-  await nats.stop();
-});
+afterAll(() => stage.stop());
 beforeEach(() => {
   engine.script = (call) => answerRoute(engine, call);
 });
 afterEach(async () => {
   jest.restoreAllMocks();
   for (const step of cleanUp.splice(0).reverse()) await step();
-});
-
-/**
- * What the dashboard and the command line alone ask for, and the dashboard's files: docs/dashboard-api.md has them. The tree leaves out what
- * stands before a `*`.
- */
-const OF_THE_DASHBOARD = /^\w+ \/(admin\/v1\/.*|ui|ui\*|\*)?$/;
-
-it('documents every route for clients, method by method, and no other', () => {
-  const routes = routesOf(gateway.service.app.getHttpAdapter().getInstance().printRoutes({ commonPrefix: false }));
-  const documented = Object.entries(openApi.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).flatMap((method) => [
-      `${method} ${path}`,
-      // HTTP has every GET answer HEAD, and Fastify does it.
-      ...(method === 'get' ? [`head ${path}`] : []),
-    ]),
-  );
-  const [own, forClients] = [true, false].map((isOwn) =>
-    routes.filter((route) => OF_THE_DASHBOARD.test(route) === isOwn),
-  );
-  expect(forClients!.sort()).toEqual(documented.sort());
-  expect(own).toEqual(expect.arrayContaining(['get /', 'get /admin/v1/overview', 'post /admin/v1/policies/rollback']));
 });
 
 describe.each(engineRoutes)('$name', ({ path, body, isLimited }) => {
@@ -225,38 +155,6 @@ it('tokens that the engines’ dialect cannot count are refused as documented', 
 });
 
 describe('turns', () => {
-  const story: TurnStory = {
-    turnId: 't',
-    responseId: 'r',
-    state: 'open',
-    case: null,
-    reason: null,
-    policyVersion: 0,
-    evalScore: null,
-    reward: null,
-    rewardSource: null,
-    hint: null,
-    trainedIn: null,
-  };
-  const books: LedgerStatus = {
-    turns: { captured: 1, paired: 0, untrainable: 0, expired: 0, superseded: 0, failed: 0, open: 1 },
-    cases: { opdRl: 0, opd: 0, rl: 0, drop: 0, deciding: 0 },
-    reasons: { 'no-token-ids': 1 },
-    waitingSamples: 0,
-    samplesTrained: 0,
-    steps: 0,
-    versionsPublished: 0,
-    policyVersion: 0,
-  };
-  const decided: TurnStory = {
-    ...story,
-    state: 'trained',
-    case: 'opdRl',
-    evalScore: -1,
-    hint: 'Be kind.',
-    trainedIn: 3,
-  };
-
   beforeEach(async () => {
     const response = await gateway.chat(chat, withKey);
     turnId = response.headers.get('x-hindcast-turn-id')!;
@@ -390,24 +288,3 @@ describe('the rest', () => {
 it('nothing is documented that never came', () => {
   expect(documentation.documented.filter((reply) => !documentation.seen.has(reply))).toEqual([]);
 });
-
-/** What an engine may do instead of an answer. */
-const failures: readonly ((call: EngineCall) => void)[] = [
-  ({ response }) => void response.destroy(),
-  ({ response }) => void response.writeHead(500).end('a trace'),
-  ({ response }) => void response.writeHead(302, { location: '/' }).end(),
-  (call) => engine.refuse(call, 401, 'no such key'),
-];
-
-/** `method /path` of a printed tree of routes. */
-function routesOf(tree: string): string[] {
-  const above: string[] = [];
-  return tree.split('\n').flatMap((line) => {
-    const found = /^(.*)(?:├──|└──) (\S+) \((.+)\)$/.exec(line);
-    if (!found) return [];
-    const [, indent, part, methods] = found as unknown as [string, string, string, string];
-    above.splice(indent.length / 4, Infinity, part);
-    const path = above.join('').replace(/:(\w+)/g, '{$1}');
-    return methods.split(', ').map((method) => `${method.toLowerCase()} ${path}`);
-  });
-}

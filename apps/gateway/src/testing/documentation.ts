@@ -26,6 +26,15 @@ export interface SeenReply {
   readonly text: string;
 }
 
+/** A request: a body is sent as JSON, a text as it is. */
+export interface Call {
+  readonly body?: unknown;
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The engine makes the error. */
+  readonly isEngines?: boolean;
+}
+
 /** The document against what really comes over the wire. Every status that it was asked about is remembered. */
 export class Documentation {
   readonly seen = new Set<string>();
@@ -42,6 +51,21 @@ export class Documentation {
         Object.keys(responses).map((status) => `${method} ${path} ${status}`),
       ),
     );
+  }
+
+  /** Asks, and holds what comes against the document. @returns the status */
+  async ask(method: Method, url: string, path: string, call: Call = {}): Promise<number> {
+    const { body, text, headers, isEngines } = call;
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(url + path, {
+      method: method.toUpperCase(),
+      headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(sent !== undefined && { body: sent }),
+    });
+    const reply = { method, path, status: response.status, headers: response.headers, text: await response.text() };
+    expect(this.problems(reply, isEngines)).toEqual([]);
+    if (response.ok && body !== undefined) expect(this.requestProblems(method, path, body)).toEqual([]);
+    return response.status;
   }
 
   /**
