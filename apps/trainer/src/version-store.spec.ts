@@ -1,99 +1,18 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { HindcastError } from '@hindcast/contracts';
-import { readModelConfig, readModelWeights, readPeftAdapter, type HostTensor } from '@hindcast/language-model';
-import { loraTuning, manifest, newManifest, SEED_MODEL, seedModel, uuid } from './testing/fixtures';
-import type { TrainingState } from './core/train-step';
-import type { PolicyFiles } from './version-files';
-import { VersionStore } from './version-store';
+import { readPeftAdapter } from '@hindcast/language-model';
+import { loraTuning, manifest, newManifest, uuid } from './testing/fixtures';
+import { TestStores, record } from './testing/test-stores';
 
-let shape: PolicyFiles;
+const stores = new TestStores();
+const { open, reopen, commit } = stores;
 let folder: string;
-const opened: VersionStore[] = [];
 
-async function open(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
-  const store = await VersionStore.open(folder, { ...shape, ...over });
-  opened.push(store);
-  return store;
-}
-
-async function reopen(over: Partial<PolicyFiles> = {}): Promise<VersionStore> {
-  for (const store of opened.splice(0)) await store.close();
-  return await open(over);
-}
-
-const record = {
-  v: 1 as const,
-  version: 1,
-  weights: { rl: 1, opd: 1 },
-  clip: { epsilonLow: 0.2, epsilonHigh: 0.28 },
-  samples: [],
-};
-async function commit(store: VersionStore, version: number): Promise<TrainingState> {
-  const state = await store.stateOf(0);
-  const first = [...state.weights.keys()][0]!;
-  const moved = {
-    ...state,
-    weights: new Map(state.weights).set(first, {
-      ...state.weights.get(first)!,
-      data: state.weights.get(first)!.data.map((x) => x + version),
-    }),
-    optimizer: { ...state.optimizer, step: version },
-    progress: { ...state.progress, rewardBaseline: version },
-  };
-  await store.commit(newManifest(version, moved, store.tuning), moved, record);
-  return moved;
-}
-
-beforeAll(async () => {
-  shape = { config: (await seedModel()).config, baseModel: SEED_MODEL, tuning: loraTuning(), seed: 0 };
-});
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'hindcast-store-'));
+  folder = stores.begin();
 });
-afterEach(async () => {
-  for (const store of opened.splice(0)) await store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** Jest compares arrays number by number, which takes minutes for a model. */
-function expectSame(found: ReadonlyMap<string, HostTensor>, expected: ReadonlyMap<string, HostTensor>): void {
-  expect([...found.keys()].sort()).toEqual([...expected.keys()].sort());
-  const different = [...found].filter(([name, { shape: size, data }]) => {
-    const other = expected.get(name)!;
-    return String(size) !== String(other.shape) || Buffer.compare(bytesOf(data), bytesOf(other.data)) !== 0;
-  });
-  expect(different.map(([name]) => name)).toEqual([]);
-}
-
-function expectSameState(found: TrainingState, expected: TrainingState): void {
-  expectSame(found.weights, expected.weights);
-  expect(found.progress).toEqual(expected.progress);
-  expect(found.optimizer.step).toBe(expected.optimizer.step);
-  for (const kind of ['first', 'second'] as const)
-    for (const [name, values] of expected.optimizer[kind])
-      expect(Buffer.compare(bytesOf(found.optimizer[kind].get(name)!), bytesOf(values))).toBe(0);
-}
-
-const bytesOf = (data: Float32Array | Int32Array): Uint8Array =>
-  new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-
-function flipByte(path: string): void {
-  const bytes = readFileSync(path);
-  bytes[bytes.length - 1]! ^= 1;
-  writeFileSync(path, bytes);
-}
+afterEach(() => stores.end());
 
 describe('VersionStore', () => {
   it('begins at version 0, with an adapter that changes nothing', async () => {
@@ -261,124 +180,9 @@ describe('VersionStore', () => {
   }, 120_000);
 });
 
-describe('damage', () => {
-  const file = (...path: string[]): string => join(folder, 'v000001', ...path);
-  it.each([
-    {
-      damage: () => writeFileSync(file('adapter_model.safetensors'), 'something else'),
-      error: 'adapter_model.safetensors is not the file that was committed',
-    },
-    {
-      damage: () => flipByte(file('optimizer/optimizer.safetensors')),
-      error: 'optimizer/optimizer.safetensors is not the file that was committed',
-    },
-    { damage: () => rmSync(file('adapter_config.json')), error: 'adapter_config.json is missing' },
-    { damage: () => rmSync(file('optimizer'), { recursive: true }), error: 'optimizer.safetensors is missing' },
-    {
-      damage: () => writeFileSync(file('adapter_model.bin'), ''),
-      error: 'adapter_model.bin was not committed, and an engine would load it',
-    },
-  ])('is found and named: $error', async ({ damage, error }) => {
-    await commit(await open(), 1);
-    damage();
-    const store = await reopen();
-    expect(await store.damageOf(1)).toContain(error);
-    await expect(store.stateOf(1)).rejects.toMatchObject({ code: 'policy-damaged' });
-    await expect(store.weightsOf(1)).rejects.toThrow(error);
-    expect(store.trainedIn(uuid(1))).toBe(1);
-  });
-
-  it.each(['notes.txt', 'step.json'])('is none in what nothing depends on: %s', async (name) => {
-    await commit(await open(), 1);
-    writeFileSync(file(name), 'by hand');
-    expect(await (await reopen()).damageOf(1)).toBeNull();
-  });
-});
-
-describe('full tuning', () => {
-  const full: PolicyFiles['tuning'] = { kind: 'full' };
-
-  it('begins with the base model, and keeps a model directory that loads as it is', async () => {
-    const store = await open({ tuning: full });
-    const { config, baseWeights } = await seedModel();
-    const base = await store.stateOf(0);
-    expectSame(base.weights, baseWeights);
-    expect(store.folderOf(0)).toBe(resolve(SEED_MODEL));
-    const state = await commit(store, 1);
-    const model = store.folderOf(1);
-    expect(readdirSync(model).sort()).toEqual([
-      'config.json',
-      'manifest.json',
-      'model.safetensors',
-      'optimizer',
-      'step.json',
-      'tokenizer.json',
-      'tokenizer_config.json',
-    ]);
-    expect(readFileSync(join(model, 'config.json'))).toEqual(readFileSync(join(SEED_MODEL, 'config.json')));
-    expect(await readModelConfig(model)).toEqual(config);
-    expectSame(await readModelWeights(model, config), state.weights);
-    const reopened = await reopen({ tuning: full });
-    const again = await reopened.stateOf(1);
-    expectSameState(again, state);
-    expect([...again.weights.keys()]).toEqual([...base.weights.keys()]);
-    expect(await reopened.hasWeights(1)).toBe(true);
-  });
-
-  it('cuts weights and moments into several files beyond a size', async () => {
-    const shape = { tuning: full, maxShardBytes: 1e6 };
-    const state = await commit(await open(shape), 1);
-    const names = readdirSync(join(folder, 'v000001'), { recursive: true }).map(String);
-    expect(names).toContain('model.safetensors.index.json');
-    expect(names).toContain('model-00001-of-00003.safetensors');
-    expect(names.filter((name) => name.startsWith('optimizer/optimizer-')).length).toBeGreaterThan(4);
-    expectSameState(await (await reopen(shape)).stateOf(1), state);
-  });
-
-  it('and LoRA do not go on from each other', async () => {
-    await commit(await open({ tuning: full }), 1);
-    await expect(reopen()).rejects.toThrow('set TUNING=full to go on from it');
-  });
-});
-
 describe('room on the disk', () => {
   it('is asked for before a version is written', async () => {
     const store = await open({ tuning: loraTuning({ rank: 1e9 }) });
     await expect(store.assertRoom()).rejects.toMatchObject({ code: 'disk-full', retry: true });
-  });
-});
-
-describe('the lock', () => {
-  it('is held against a second store, and free again once the first is closed', async () => {
-    const store = await open();
-    await expect(open()).rejects.toThrow(/another trainer/);
-    await store.close();
-    await open();
-  });
-
-  it.each([
-    {
-      holder: JSON.stringify({ pid: 2 ** 22 + 1, host: 'here', processStart: null, token: 'a' }),
-      why: 'its process is gone',
-    },
-    {
-      holder: JSON.stringify({ pid: process.pid, host: 'here', processStart: '1', token: 'a' }),
-      why: 'its number is another process now',
-    },
-    { holder: 'half a lo', why: 'it is not readable' },
-  ])('of a dead trainer is taken over: $why', async ({ holder }) => {
-    writeFileSync(join(folder, 'trainer.lock'), holder.replace('here', hostname()));
-    const store = await open();
-    await store.close();
-    expect(existsSync(join(folder, 'trainer.lock'))).toBe(false);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('of a trainer on another machine counts as long as it is touched', async () => {
-    const path = join(folder, 'trainer.lock');
-    writeFileSync(path, JSON.stringify({ pid: 1, host: 'another-machine', processStart: null, token: 'a' }));
-    await expect(open()).rejects.toThrow(/process 1 on another-machine/);
-    utimesSync(path, new Date(0), new Date(0));
-    await open();
   });
 });
