@@ -130,12 +130,13 @@ export class CompiledFunction<In extends string = string, Out extends string = s
   }
 
   private build(name: string, key: string, inputs: Readonly<Record<string, HostTensor>>): Compiled {
-    const { model, outputs, nodes } = record(name, this.fn, inputs);
+    const executionProviders = [...(this.options.executionProviders ?? ['cpu'])];
+    const { model, outputs, nodes } = record(name, this.fn, inputs, executionProviders[0] === 'cpu');
     this.counts.recordings++;
     this.counts.nodes = nodes;
     this.counts.modelBytes = model.byteLength;
     const session = InferenceSession.create(model, {
-      executionProviders: [...(this.options.executionProviders ?? ['cpu'])],
+      executionProviders,
       interOpNumThreads: 1,
       // It keeps a second block as large as all that the first run allocated, and gains nothing that can be measured.
       enableMemPattern: false,

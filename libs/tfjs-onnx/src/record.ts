@@ -24,18 +24,20 @@ export const outputName = (name: string): string => `out:${name}`;
 /**
  * Runs `fn` once on symbolic inputs and returns the graph of what it did. Synchronous; the backend that was active is
  * active again afterwards, also when `fn` throws, and no tensor is left behind.
+ * @param hasFusedMatMul see `Recording`
  * @throws Error for a kernel that cannot be recorded, for reading a recorded tensor, and whatever `fn` throws
  */
 export function record(
   name: string,
   fn: (inputs: Record<string, tf.Tensor>) => Record<string, tf.Tensor>,
   signature: Readonly<Record<string, InputSignature>>,
+  hasFusedMatMul = false,
 ): RecordedGraph {
   const active = recordingBackend();
   if (active.recording !== null) throw new Error(`"${name}" was called while another function is being recorded`);
   const previous = tf.getBackend();
   const variables = new Set(Object.keys(tf.engine().registeredVariables));
-  const recording = new Recording(name);
+  const recording = new Recording(name, hasFusedMatMul);
   active.recording = recording;
   activate(RECORDING_BACKEND);
   try {

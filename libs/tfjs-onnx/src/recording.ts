@@ -29,7 +29,15 @@ export interface Recorded {
 export class Recording {
   readonly graph: OnnxGraph;
 
-  constructor(name: string) {
+  /**
+   * @param hasFusedMatMul whether matrix products are onnxruntime's own operator, which reads its operands transposed. It makes that of a
+   *   product with transposes by itself, but not of one that it has merged with an addition before: that becomes a Gemm, which copies
+   *   the other term, transposes in a pass of its own and multiplies a fifth slower.
+   */
+  constructor(
+    name: string,
+    readonly hasFusedMatMul = false,
+  ) {
     this.graph = new OnnxGraph({ name });
   }
 

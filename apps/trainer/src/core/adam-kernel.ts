@@ -20,11 +20,12 @@ export interface UpdateFactors {
   readonly decay: number;
 }
 
-/** A tensor's values with its moments. */
+/** A tensor's values with their moments and their gradient, all of one length. */
 export interface Moving {
   readonly values: Float32Array;
   readonly first: Float32Array;
   readonly second: Float32Array;
+  readonly gradient: Float32Array;
 }
 
 /** What is used of WebAssembly's interface; TypeScript has it only among the types of browsers. */
@@ -196,25 +197,24 @@ function loaded(): NonNullable<typeof kernel> {
 const paddedBytes = (length: number): number => 16 * Math.ceil(length / 4);
 
 /**
- * One step of Adam of one tensor, in float32: `next` from `current` and the gradient, whose array may be that of the next values. All
- * arrays are of one length.
+ * One step of Adam of one tensor, in float32. The moments are changed in place, and the new values are written over the gradient.
  *
- * @returns Σ of the squares of the next values: finite where they are
+ * @returns Σ of the squares of the new values: finite where they are
  */
-export function updateTensor(next: Moving, current: Moving, gradient: Float32Array, factors: UpdateFactors): number {
+export function updateTensor({ values, first, second, gradient }: Moving, factors: UpdateFactors): number {
   const { run, arrays } = loaded();
   const { beta1, beta2, epsilon, rate, squareFactor, decay } = factors;
   let sum = 0;
   for (let from = 0; from < gradient.length; from += CHUNK) {
     const to = Math.min(gradient.length, from + CHUNK);
-    arrays[VALUES]!.set(current.values.subarray(from, to));
-    arrays[FIRST]!.set(current.first.subarray(from, to));
-    arrays[SECOND]!.set(current.second.subarray(from, to));
+    arrays[VALUES]!.set(values.subarray(from, to));
+    arrays[FIRST]!.set(first.subarray(from, to));
+    arrays[SECOND]!.set(second.subarray(from, to));
     arrays[GRADIENT]!.set(gradient.subarray(from, to));
     run.update(paddedBytes(to - from), beta1, 1 - beta1, beta2, 1 - beta2, epsilon, rate, squareFactor, decay);
-    next.values.set(arrays[VALUES]!.subarray(0, to - from), from);
-    next.first.set(arrays[FIRST]!.subarray(0, to - from), from);
-    next.second.set(arrays[SECOND]!.subarray(0, to - from), from);
+    gradient.set(arrays[VALUES]!.subarray(0, to - from), from);
+    first.set(arrays[FIRST]!.subarray(0, to - from), from);
+    second.set(arrays[SECOND]!.subarray(0, to - from), from);
     sum += sumOfChunk(to - from);
   }
   return sum;

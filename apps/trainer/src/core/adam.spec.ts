@@ -43,9 +43,22 @@ describe('adamStep', () => {
     expect(state.first.get('a')![0]).toBe(0);
   });
 
-  it('refuses a parameter without gradient', () => {
+  it('makes no array: moments are changed in place, the gradient becomes the parameters', () => {
+    const parameters = named({ a: [1, 2] });
+    const gradients = named({ a: [0.5, -2] });
+    const before = initialAdamState(parameters);
+    const { parameters: updated, state } = adamStep(parameters, gradients, before, 0.1);
+    expect(updated.get('a')).toBe(gradients.get('a'));
+    expect(state.first.get('a')).toBe(before.first.get('a'));
+    expect(state.second.get('a')).toBe(before.second.get('a'));
+    expect(before.first.get('a')![0]).toBeCloseTo(0.05, 6);
+  });
+
+  it('refuses a parameter without gradient, and has changed nothing', () => {
     const parameters = named({ a: [1], b: [1] });
-    expect(() => adamStep(parameters, named({ a: [1] }), initialAdamState(parameters), 0.1)).toThrow(/^b has 1 values/);
+    const state = initialAdamState(parameters);
+    expect(() => adamStep(parameters, named({ a: [1] }), state, 0.1)).toThrow(/^b has 1 values/);
+    expect(state).toEqual(initialAdamState(parameters));
   });
 });
 

@@ -29,8 +29,8 @@ export function initialAdamState(parameters: NamedArrays): AdamState {
 }
 
 /**
- * One step of Adam with bias correction, in float32. Parameters and state are not changed: a step that is refused afterwards leaves no
- * trace. The gradients are used up: their arrays become those of the new parameters.
+ * One step of Adam with bias correction, in float32. The parameters are not changed. Gradients and state are used up: their arrays become
+ * those of the new parameters and of the new state, because new memory for them takes longer than the arithmetic.
  *
  *   mₜ = β₁ mₜ₋₁ + (1 − β₁) g       vₜ = β₂ vₜ₋₁ + (1 − β₂) g²
  *   θₜ = θₜ₋₁ − α (m̂ₜ / (√v̂ₜ + ε) + λ θₜ₋₁)        m̂ₜ = mₜ / (1 − β₁ᵗ), v̂ₜ = vₜ / (1 − β₂ᵗ)
@@ -58,25 +58,20 @@ export function adamStep(
     squareFactor: 1 / (1 - beta2 ** step),
     decay: learningRate * weightDecay,
   };
-  const updated = new Map<string, Float32Array>();
-  const first = new Map<string, Float32Array>();
-  const second = new Map<string, Float32Array>();
-  let sum = 0;
-  for (const [name, values] of parameters) {
-    const current = {
-      values,
-      first: sameLength(state.first, name, values),
-      second: sameLength(state.second, name, values),
-    };
-    const gradient = sameLength(gradients, name, values);
-    const empty = (): Float32Array => new Float32Array(values.length);
-    const next = { values: gradient, first: empty(), second: empty() };
-    sum += updateTensor(next, current, gradient, factors);
-    updated.set(name, next.values);
-    first.set(name, next.first);
-    second.set(name, next.second);
-  }
-  return { parameters: updated, state: { step, first, second }, sumOfSquares: sum };
+  // All lengths first: an error leaves everything as it was.
+  const tensors = [...parameters].map(([name, values]) => ({
+    name,
+    values,
+    first: sameLength(state.first, name, values),
+    second: sameLength(state.second, name, values),
+    gradient: sameLength(gradients, name, values),
+  }));
+  const sumOfSquares = tensors.reduce((sum, tensor) => sum + updateTensor(tensor, factors), 0);
+  return {
+    parameters: new Map(tensors.map(({ name, gradient }) => [name, gradient])),
+    state: { ...state, step },
+    sumOfSquares,
+  };
 }
 
 /** Joint L2 norm of all gradients. */

@@ -38,7 +38,7 @@ export type Optimisation =
  *
  * PPO, Schulman et al. 2017, algorithm 1 (arXiv:1707.06347); the early stop is that of OpenAI's Spinning Up and Stable-Baselines3.
  *
- * @param start weights and optimizer before; they are not changed
+ * @param start weights and optimizer before; the weights are not changed, the moments are used up
  * @param seed  of the dropout masks of the step's passes
  */
 export async function optimise(

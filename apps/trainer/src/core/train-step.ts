@@ -34,7 +34,8 @@ export type StepResult =
 
 /**
  * One PPO update of the combined method (design.md section 4): log-probs → advantages → loss → gradients → clip → AdamW, in as many
- * epochs over the batch as the hyperparameters say. Pure but for the compute backend: the state it was given is not changed.
+ * epochs over the batch as the hyperparameters say. The moments of the state that it was given are used up, also by a step that is refused
+ * in the end; its weights are not changed.
  *
  * @param servedVersion version that serves now, for the staleness of the samples
  */
