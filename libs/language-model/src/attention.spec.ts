@@ -52,6 +52,27 @@ it.each([1, 2, 3, 4])('%d blocks of queries give what all at once give, and the 
   });
 });
 
+it('has the gradients that the derivative of each operation has', () => {
+  tf.tidy(() => {
+    const weight = tf.randomNormal([BATCH, HEADS, LENGTH, HEAD_DIM], 0, 1, 'float32', 9);
+    const mask = bias();
+    const fold = (x: tf.Tensor): tf.Tensor3D => tf.reshape(x, [BATCH * KV_HEADS, -1, HEAD_DIM]);
+    const plain = (q: tf.Tensor, k: tf.Tensor, v: tf.Tensor): tf.Tensor => {
+      const scores = tf.reshape(tf.matMul(fold(q), fold(k), false, true), [BATCH, HEADS, LENGTH, LENGTH]);
+      const probabilities = tf.softmax(tf.add(scores, mask));
+      const mixed = tf.matMul(tf.reshape(probabilities, [BATCH * KV_HEADS, -1, LENGTH]), fold(v));
+      return tf.sum(tf.mul(tf.reshape(mixed, weight.shape), weight));
+    };
+    const own = (q: tf.Tensor, k: tf.Tensor, v: tf.Tensor): tf.Tensor =>
+      tf.sum(tf.mul(mix(q as tf.Tensor4D, k as tf.Tensor4D, v as tf.Tensor4D, mask), weight));
+    const [expected, found] = [plain, own].map((of) =>
+      tf.valueAndGrads(of as (...x: tf.Tensor[]) => tf.Scalar)(tensors()),
+    );
+    const pairs = [[found!.value, expected!.value], ...found!.grads.map((g, i) => [g, expected!.grads[i]!])];
+    for (const [a, b] of pairs) expect(tf.max(tf.abs(tf.sub(a!, b!))).dataSync()[0]).toBeLessThan(1e-5);
+  });
+});
+
 it.each([
   { length: 128, blocks: 1, why: 'blocks of 64 are too small to be fast' },
   { length: 192, blocks: 1, why: 'so are those of 96' },

@@ -2,16 +2,18 @@ import * as tf from '@tensorflow/tfjs';
 
 /** softmax(q kᵀ + bias) v: queries `[B, heads, T, headDim]`, keys and values `[B, kvHeads, K, headDim]`, bias `[1 or B, 1, T, K]`. */
 export function mix(queries: tf.Tensor4D, keys: tf.Tensor4D, values: tf.Tensor4D, bias: tf.Tensor4D): tf.Tensor4D {
-  const [batch, heads, length, headDim] = queries.shape;
-  const [, kvHeads, keyCount] = keys.shape;
-  const rows = (heads / kvHeads) * length;
-  const fold = (x: tf.Tensor, count: number): tf.Tensor3D => tf.reshape(x, [batch * kvHeads, count, -1]);
-  const scores = tf.matMul(fold(queries, rows), fold(keys, keyCount), false, true);
-  const probabilities = tf.softmax(tf.add(tf.reshape(scores, [batch, heads, length, keyCount]), bias));
-  return tf.reshape(tf.matMul(fold(probabilities, rows), fold(values, keyCount)), [batch, heads, length, headDim]);
+  return mixInBlocks(queries, keys, values, bias, 1);
 }
 
-/** The same for a whole sequence, block of queries by block: a block sees no key after its own end, so none is multiplied. */
+/**
+ * The same for a whole sequence, block of queries by block: a block sees no key after its own end, so none is multiplied. With
+ * P = softmax(q kᵀ + bias), O = P v and the gradient dO,
+ *
+ *   ∂v = Pᵀ dO    S = P ∘ (dO vᵀ − Σ dO ∘ O)    ∂q = S k    ∂k = Sᵀ q
+ *
+ * The sum that the softmax's gradient subtracts from a row of `[T, K]` is made of a row of `[T, headDim]` (Dao et al. 2022,
+ * arXiv:2205.14135, appendix B.2): two passes over the large matrix instead of four.
+ */
 export function mixInBlocks(
   queries: tf.Tensor4D,
   keys: tf.Tensor4D,
@@ -19,16 +21,76 @@ export function mixInBlocks(
   bias: tf.Tensor4D,
   blocks: number,
 ): tf.Tensor4D {
-  if (blocks === 1) return mix(queries, keys, values, bias);
-  const size = queries.shape[2] / blocks;
-  const upTo = (x: tf.Tensor4D, end: number): tf.Tensor4D =>
-    end === x.shape[2] ? x : tf.slice(x, [0, 0, 0, 0], [-1, -1, end, -1]);
-  const mixed = (tf.split(queries, blocks, 2) as tf.Tensor4D[]).map((block, i) => {
-    const end = (i + 1) * size;
-    const seen = tf.slice(bias, [0, 0, i * size, 0], [-1, -1, size, end]);
-    return mix(block, upTo(keys, end), upTo(values, end), seen);
+  const operation = tf.customGrad((...all) => {
+    const [q, k, v, save] = all as unknown as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.GradSaveFunc];
+    const size = q.shape[2] / blocks;
+    const probabilities = inBlocks(q, blocks).map((block, i) => {
+      const seen = seenKeys(k, blocks, i);
+      const scores = tf.matMul(folded(block, k), folded(seen, k), false, true);
+      const [batch, heads] = q.shape;
+      const shown = blocks === 1 ? bias : tf.slice(bias, [0, 0, i * size, 0], [-1, -1, size, seen.shape[2]]);
+      return folded(tf.softmax(tf.add<tf.Tensor4D>(tf.reshape(scores, [batch, heads, size, seen.shape[2]]), shown)), k);
+    });
+    const mixed = probabilities.map((p, i) => unfolded(tf.matMul(p, folded(seenKeys(v, blocks, i), v)), q));
+    const value = concatOf(mixed);
+    save([q, k, v, value, ...probabilities]);
+    return { value, gradFunc: (dy, saved) => mixGradients(dy as tf.Tensor4D, saved) };
   });
-  return tf.concat(mixed, 2);
+  return operation(queries, keys, values) as tf.Tensor4D;
+}
+
+function mixGradients(dy: tf.Tensor4D, saved: tf.Tensor[]): tf.Tensor4D[] {
+  const [q, k, v, value] = saved as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
+  const probabilities = saved.slice(4) as tf.Tensor3D[];
+  const blocks = probabilities.length;
+  const along = inBlocks(tf.sum(tf.mul(dy, value), -1, true), blocks);
+  const slopes = inBlocks(dy, blocks);
+  const dQueries: tf.Tensor4D[] = [];
+  const dKeys: tf.Tensor4D[] = [];
+  const dValues: tf.Tensor4D[] = [];
+  inBlocks(q, blocks).forEach((block, i) => {
+    const p = probabilities[i]!;
+    const slope = folded(slopes[i]!, k);
+    const pull = tf.matMul(slope, folded(seenKeys(v, blocks, i), v), false, true);
+    const dScores = tf.mul<tf.Tensor3D>(p, tf.sub(pull, folded(along[i]!, k)));
+    dQueries.push(unfolded(tf.matMul(dScores, folded(seenKeys(k, blocks, i), k)), q));
+    dKeys.push(unfolded(tf.matMul(dScores, folded(block, k), true), k));
+    dValues.push(unfolded(tf.matMul(p, slope, true), v));
+  });
+  return [concatOf(dQueries), sumOfBeginnings(dKeys), sumOfBeginnings(dValues)];
+}
+
+/** `[B, heads, length, width]` to `[B·kvHeads, heads/kvHeads·length, width]`: heads that share a key head are rows of one matrix. */
+function folded(x: tf.Tensor4D, { shape: [batch, kvHeads] }: tf.Tensor4D): tf.Tensor3D {
+  return tf.reshape(x, [batch * kvHeads, -1, x.shape[3]]);
+}
+
+/** Back to the batch and heads of another tensor. */
+function unfolded(x: tf.Tensor3D, { shape: [batch, heads] }: tf.Tensor4D): tf.Tensor4D {
+  return tf.reshape(x, [batch, heads, -1, x.shape[2]]);
+}
+
+const inBlocks = (x: tf.Tensor4D, blocks: number): tf.Tensor4D[] =>
+  blocks === 1 ? [x] : (tf.split(x, blocks, 2) as tf.Tensor4D[]);
+
+const concatOf = (parts: tf.Tensor4D[]): tf.Tensor4D => (parts.length === 1 ? parts[0]! : tf.concat(parts, 2));
+
+/** What the i-th block of queries sees of keys or values. */
+function seenKeys(x: tf.Tensor4D, blocks: number, i: number): tf.Tensor4D {
+  return i === blocks - 1 ? x : tf.slice(x, [0, 0, 0, 0], [-1, -1, ((i + 1) * x.shape[2]) / blocks, -1]);
+}
+
+/** The sum of tensors of which the i-th reaches over the first i + 1 blocks. */
+function sumOfBeginnings(parts: tf.Tensor4D[]): tf.Tensor4D {
+  const pieces = parts.map((part, i) => inBlocks(part, i + 1));
+  return concatOf(
+    parts.map((_, at) =>
+      pieces
+        .slice(at)
+        .map((piece) => piece[at]!)
+        .reduce((sum, x) => tf.add(sum, x)),
+    ),
+  );
 }
 
 /** Blocks of equal size, none shorter than 128, at most four: n of them leave out (n − 1) / 2n of the products. */

@@ -65,21 +65,23 @@ function rmsNormGradients(dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] {
 }
 
 /**
- * SwiGLU, silu(gate) · up (Shazeer 2020, arXiv:2002.05202), with its own gradient for the same reason: with s = σ(gate) and
- * a = gate s, ∂silu = a + s (1 − a).
+ * SwiGLU, y = silu(gate) · up (Shazeer 2020, arXiv:2002.05202), with its own gradient for the same reason: with s = σ(gate),
+ *
+ *   ∂gate = dy (y + s (up − y))        ∂up = dy silu(gate)
  */
 export function swiglu(gate: tf.Tensor2D, up: tf.Tensor2D): tf.Tensor2D {
   const operation = tf.customGrad((...all) => {
     const [left, right, save] = all as unknown as [tf.Tensor2D, tf.Tensor2D, tf.GradSaveFunc];
     const s = tf.sigmoid(left);
     const a = tf.mul<tf.Tensor2D>(left, s);
-    save([s, a, right]);
+    const value = tf.mul<tf.Tensor2D>(a, right);
+    save([s, a, right, value]);
     return {
-      value: tf.mul(a, right),
+      value,
       gradFunc: (dy, saved) => {
-        const [sigmoid, silu, factor] = saved as [tf.Tensor, tf.Tensor, tf.Tensor];
-        const slope = tf.add(silu, tf.mul(sigmoid, tf.sub(1, silu)));
-        return [tf.mul(tf.mul(dy as tf.Tensor, factor), slope), tf.mul(dy as tf.Tensor, silu)];
+        const [sigmoid, silu, factor, product] = saved as [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor];
+        const slope = tf.add(product, tf.mul(sigmoid, tf.sub(factor, product)));
+        return [tf.mul(dy as tf.Tensor, slope), tf.mul(dy as tf.Tensor, silu)];
       },
     };
   });
