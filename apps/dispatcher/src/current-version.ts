@@ -55,7 +55,7 @@ export class CurrentVersion implements OnModuleDestroy {
 
   /** Returns when the watch ends; fails when the bucket cannot be read any more. */
   private async watch(bucket: KV): Promise<void> {
-    const entries = await bucket.watch({ key: KEY });
+    const entries = await this.nats.uncut(bucket.watch({ key: KEY }));
     const reading = this.reRead(bucket).finally(() => entries.stop());
     for await (const entry of entries) this.accept(entry);
     await reading;

@@ -70,7 +70,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
       try {
         await this.nats.whenConnected();
         const kv = await this.access.kv('policy');
-        const watch = await kv.watch({ key: 'current' });
+        const watch = await this.nats.uncut(kv.watch({ key: 'current' }));
         this.stopWatch = () => watch.stop();
         if (this.stopped) watch.stop();
         const reading = this.reRead(kv, () => watch.stop());

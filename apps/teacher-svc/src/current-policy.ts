@@ -47,7 +47,7 @@ export class CurrentPolicyWatch implements OnApplicationBootstrap, OnModuleDestr
       try {
         await this.nats.whenConnected();
         const kv = await this.buckets.open('policy');
-        const watch = await kv.watch({ key: 'current' });
+        const watch = await this.nats.uncut(kv.watch({ key: 'current' }));
         this.stopWatch = () => watch.stop();
         if (this.stopped) watch.stop();
         const reading = this.reRead(kv, () => watch.stop());

@@ -7,6 +7,7 @@ import { Bus } from './bus';
 import { Log } from './log';
 import { Nats } from './nats';
 import { startNatsServer, type NatsServer } from './testing/nats-server';
+import { until } from './testing/until';
 
 let server: NatsServer;
 let connection: NatsConnection;
@@ -170,6 +171,31 @@ describe('buckets', () => {
     const value = new Uint8Array(7 * 1024 * 1024).fill(7);
     await captures.put('turn', value);
     expect(Buffer.compare((await captures.get('turn'))!.value, value)).toBe(0);
+  });
+
+  it('a watch that is being opened when the connection closes leaves no timer behind', async () => {
+    const running = new Set<unknown>();
+    const [start, stop] = [globalThis.setInterval, globalThis.clearInterval];
+    const started = jest.spyOn(globalThis, 'setInterval').mockImplementation(((...args: Parameters<typeof start>) => {
+      const timer = start(...args);
+      running.add(timer);
+      return timer;
+    }) as typeof start);
+    const stopped = jest.spyOn(globalThis, 'clearInterval').mockImplementation((timer) => {
+      running.delete(timer);
+      stop(timer);
+    });
+    for (let turns = 0; turns < 40; turns++) {
+      const { nats, buckets } = await client('gateway');
+      const policy = await buckets.open('policy');
+      const opening = nats.uncut(policy.watch({ key: 'current' })).then((watch) => watch.stop());
+      // The connection closes a moment later each time.
+      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all([nats.close(), opening.catch(() => undefined)]);
+    }
+    await until(() => running.size === 0);
+    started.mockRestore();
+    stopped.mockRestore();
   });
 
   it('compare and set', async () => {

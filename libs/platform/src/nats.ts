@@ -36,6 +36,7 @@ export class Nats {
   private waiters: ((connection: NatsConnection) => void)[] = [];
   private setup: Promise<void> | null = null;
   private refreshTimer: NodeJS.Timeout | null = null;
+  private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(
     private readonly options: Broker & { readonly app: string; readonly replicas: number },
@@ -109,11 +110,25 @@ export class Nats {
     }, REFRESH_DELAY_MS).unref();
   }
 
+  /**
+   * Work that the end of the connection must not come into: {@link close} waits for it first. A watch that is being opened is such:
+   * cut off between its consumer and its subscription it leaves a timer behind that nobody can stop.
+   */
+  async uncut<T>(work: Promise<T>): Promise<T> {
+    this.underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.underWay.delete(work);
+    }
+  }
+
   async close(): Promise<void> {
     this.closing = true;
     const connection = this.current;
     this.lose('closed');
     if (!connection || connection.isClosed()) return;
+    await Promise.race([Promise.allSettled(this.underWay), sleep(2_000, undefined, { ref: false })]);
     // Draining an unreachable server would wait for it.
     await Promise.race([connection.drain().catch(() => connection.close()), sleep(2_000, undefined, { ref: false })]);
     if (!connection.isClosed()) await Promise.race([connection.close(), sleep(500, undefined, { ref: false })]);
