@@ -1,27 +1,17 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { dataArgument, serviceAccount, spawnOptions } from './postgres-account';
 import { postgresBinaries, type Account } from './postgres-binaries';
-
-const run = promisify(execFile);
+import { PostgresFolder, type Connection } from './postgres-folder';
 
 /** Advisory lock that every dispatcher on the server holds in shared mode; who gets it alone is the last one. */
 const MEMBERS_LOCK = 0x48434d42;
 const RETRY_MS = 100;
-
-interface Connection {
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-  /** Where the server listened last; tried first at the next start. */
-  readonly port: number | null;
-}
 
 type Report = (event: string, fields: object) => void;
 
@@ -30,13 +20,9 @@ type Report = (event: string, fields: object) => void;
  *
  * Whoever comes first starts it, everyone else joins it, the last one to leave stops it. It is a process of its own, so a dispatcher that is
  * killed leaves it running, and the next one joins it again. A server that died is started again.
- *
- * - `connection.json`: user, password, database, last port. Only a server that knows the password is taken for ours.
- * - `cluster/`: PostgreSQL's files. Its `postmaster.pid` says which process serves the folder, on which port, and keeps a second one out.
- * - `postgres.log`: what the server prints.
  */
 export class EmbeddedPostgres {
-  private readonly folder: string;
+  private readonly folder: PostgresFolder;
   private member: Client | null = null;
   private url: string | null = null;
   private opening: Promise<unknown> = Promise.resolve();
@@ -48,11 +34,7 @@ export class EmbeddedPostgres {
     /** Called when the server came back on another port. */
     private readonly onMoved: (url: string) => void = () => undefined,
   ) {
-    this.folder = path.resolve(dataDir, 'postgres');
-  }
-
-  private get cluster(): string {
-    return path.join(this.folder, 'cluster');
+    this.folder = new PostgresFolder(path.resolve(dataDir, 'postgres'));
   }
 
   /**
@@ -72,7 +54,7 @@ export class EmbeddedPostgres {
     const native = await postgresBinaries(account);
     for (let attempt = 1; !this.closed; attempt++) {
       try {
-        const connection = await this.ensureCluster(account, native);
+        const connection = await this.folder.connection(account, native);
         const url = (await this.join(connection)) ?? (await this.start(connection, account, native, attempt));
         if (url !== null) return (this.url = url);
       } catch (error) {
@@ -96,10 +78,10 @@ export class EmbeddedPostgres {
         MEMBERS_LOCK,
       ]);
       if (rows[0]?.alone !== true) return 'left';
-      const running = await this.postmaster();
+      const running = await this.folder.postmaster();
       if (running === null) return 'left';
       process.kill(running.pid, 'SIGINT'); // PostgreSQL's fast shutdown
-      for (let waited = 0; waited < 15_000 && (await this.postmaster()) !== null; waited += 50) await sleep(50);
+      for (let waited = 0; waited < 15_000 && (await this.folder.postmaster()) !== null; waited += 50) await sleep(50);
       return 'stopped';
     } catch {
       return 'left'; // the server went away by itself
@@ -110,7 +92,7 @@ export class EmbeddedPostgres {
 
   /** The connection string of the server that runs on this folder, or `null` when none answers to our password. */
   private async join(connection: Connection): Promise<string | null> {
-    const running = await this.postmaster();
+    const running = await this.folder.postmaster();
     if (running === null) return null;
     const { user, password, database } = connection;
     const url = `postgresql://${user}:${password}@127.0.0.1:${running.port}/${database}?sslmode=disable`;
@@ -151,17 +133,17 @@ export class EmbeddedPostgres {
     native: string,
     attempt: number,
   ): Promise<string | null> {
-    const running = await this.postmaster();
+    const running = await this.folder.postmaster();
     if (running !== null) {
       if (await isPostgres(running.pid)) {
         if (attempt % 50 === 0) this.report('waiting', { for: 'database', pid: running.pid });
         return null; // starting, recovering or stopping: ask again soon
       }
       // After a reboot or in a new container the number may be some other process's, which PostgreSQL would respect for ever.
-      await rm(path.join(this.cluster, 'postmaster.pid'), { force: true });
+      await rm(this.folder.pidFile, { force: true });
     }
     const port = await freePort(connection.port);
-    const log = await open(path.join(this.folder, 'postgres.log'), 'a');
+    const log = await open(this.folder.logFile, 'a');
     const settings = [
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
@@ -178,12 +160,12 @@ export class EmbeddedPostgres {
       path.join(native, 'bin', 'postgres'),
       [
         '-D',
-        dataArgument(account, this.cluster),
+        dataArgument(account, this.folder.cluster),
         '-p',
         String(port),
         ...settings.flatMap((setting) => ['-c', setting]),
       ],
-      { ...spawnOptions(account, this.cluster), detached: true, stdio: ['ignore', log.fd, log.fd] },
+      { ...spawnOptions(account, this.folder.cluster), detached: true, stdio: ['ignore', log.fd, log.fd] },
     );
     const ended = new Promise<string>((resolve) => {
       server.once('error', (error) => resolve(error.message));
@@ -194,7 +176,7 @@ export class EmbeddedPostgres {
     const url = await this.whenReady(connection, server, ended);
     if (url === null) return null;
     this.report('database.started', { pid: server.pid, port });
-    await this.remember({ ...connection, port });
+    await this.folder.remember({ ...connection, port });
     return url;
   }
 
@@ -206,7 +188,7 @@ export class EmbeddedPostgres {
     let end: string | null = null;
     void ended.then((why) => (end = why));
     for (;;) {
-      const running = await this.postmaster();
+      const running = await this.folder.postmaster();
       if (running?.pid === server.pid && running?.ready) {
         const url = await this.join(connection);
         if (url !== null) return url;
@@ -218,127 +200,10 @@ export class EmbeddedPostgres {
       // Another dispatcher's server may have been faster; then ours has ended and theirs is joined.
       if (end !== null) {
         if (running !== null) return null;
-        throw new Error(`PostgreSQL did not start (${String(end)}), see ${path.join(this.folder, 'postgres.log')}`);
+        throw new Error(`PostgreSQL did not start (${String(end)}), see ${this.folder.logFile}`);
       }
       await sleep(20);
     }
-  }
-
-  /** Creates the cluster once, under another name that is then renamed: of two at the same time one wins, and half a cluster is none. */
-  private async ensureCluster(account: Account | null, native: string): Promise<Connection> {
-    const existing = await this.remembered();
-    if (existing !== null) return existing;
-    const fresh = `${this.folder}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
-    const cluster = path.join(fresh, 'cluster');
-    const connection: Connection = {
-      user: 'hindcast',
-      password: randomBytes(24).toString('hex'),
-      database: 'hindcast',
-      port: null,
-    };
-    try {
-      await mkdir(cluster, { recursive: true });
-      await chmod(cluster, 0o700);
-      if (account !== null) await chown(cluster, account.uid, account.gid);
-      const options = spawnOptions(account, cluster);
-      const data = dataArgument(account, cluster);
-      await run(
-        path.join(native, 'bin', 'initdb'),
-        ['-D', data, '-U', connection.user, '--auth=trust', '--encoding=UTF8', '--locale=C'],
-        options,
-      );
-      // No connection is taken before the password is set, and none without it afterwards.
-      await writeFile(path.join(cluster, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n');
-      const single = spawn(path.join(native, 'bin', 'postgres'), ['--single', '-D', data, 'postgres'], {
-        ...options,
-        stdio: ['pipe', 'ignore', 'pipe'],
-      });
-      let said = '';
-      single.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
-      // A server that ends before it has read says why on its standard error.
-      single.stdin.on('error', () => undefined);
-      single.stdin.end(
-        `ALTER ROLE ${connection.user} PASSWORD '${connection.password}'\nCREATE DATABASE ${connection.database}\n`,
-      );
-      const [code] = (await once(single, 'exit')) as [number | null];
-      if (code !== 0) throw new Error(`PostgreSQL's single-user mode ended with code ${code}: ${said.trim()}`);
-      await writeFile(path.join(fresh, 'connection.json'), JSON.stringify(connection), { mode: 0o600 });
-      await rename(fresh, this.folder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-      });
-    } finally {
-      await rm(fresh, { recursive: true, force: true });
-    }
-    const stored = await this.remembered();
-    if (stored === null) throw new Error(`${this.folder} is no database of ours: it has no connection.json`);
-    return stored;
-  }
-
-  /** What `postmaster.pid` says: the process that serves the folder. The file is left behind by a server that was killed. */
-  private async postmaster(): Promise<{ pid: number; port: number; ready: boolean } | null> {
-    const lines = (await readFile(path.join(this.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-    const [pid, port] = [Number(lines[0]), Number(lines[3])];
-    if (!(pid > 0) || !(port > 0) || !isAlive(pid)) return null;
-    return { pid, port, ready: lines[7]?.trim() === 'ready' };
-  }
-
-  private async remembered(): Promise<Connection | null> {
-    const file = path.join(this.folder, 'connection.json');
-    const text = await readFile(file, 'utf8').catch(() => null);
-    if (text === null) return null;
-    try {
-      return JSON.parse(text) as Connection;
-    } catch (cause) {
-      // Not made anew: the password in it is the only one that opens the ledger.
-      throw new Error(`${file} is damaged; put it back from a copy`, { cause });
-    }
-  }
-
-  private async remember(connection: Connection): Promise<void> {
-    const file = path.join(this.folder, 'connection.json');
-    const fresh = `${file}.new-${process.pid}`;
-    await writeFile(fresh, JSON.stringify(connection), { mode: 0o600 });
-    await rename(fresh, file);
-  }
-}
-
-/** The folder that the program starts in, and the account it runs as. Of our environment, keys and addresses included, it gets nothing. */
-function spawnOptions(account: Account | null, cwd: string) {
-  const env =
-    process.platform === 'win32' ? undefined : { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-  return account === null ? { cwd, env } : { cwd, env, uid: account.uid, gid: account.gid };
-}
-
-/**
- * Another account may not reach the data folder by its path (DATA_DIR below /root). It starts inside the folder, though, and on Linux
- * `/proc/self/cwd` leads there without a walk through the parents.
- */
-function dataArgument(account: Account | null, cluster: string): string {
-  return account !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
-}
-
-/** PostgreSQL refuses to run as root; then the account `postgres`, else `nobody`, runs it. `null`: our own. */
-async function serviceAccount(): Promise<Account | null> {
-  if (process.getuid?.() !== 0) return null;
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
-      return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-    } catch {
-      continue; // no such account
-    }
-  }
-  throw new Error(
-    'PostgreSQL does not run as root, and there is no account "postgres" or "nobody": set DATABASE_URL to a server of your own',
-  );
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
