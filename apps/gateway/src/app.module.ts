@@ -10,6 +10,7 @@ import { ServicesSurvey } from './admin/services-survey';
 import { TokenTexts } from './admin/token-texts';
 import { TurnOwners } from './admin/turn-owners';
 import { TurnsController } from './admin/turns.controller';
+import { AnnouncedTurns } from './announced-turns';
 import { AnswerRecorder } from './answer-recorder';
 import { ApiKeyGuard } from './api-key.guard';
 import { Callers } from './callers';
@@ -71,6 +72,7 @@ import { UnservedRoutes } from './unserved-routes';
   ],
   providers: [
     AdminGuard,
+    AnnouncedTurns,
     AnswerRecorder,
     ApiKeyGuard,
     Callers,

@@ -1,4 +1,5 @@
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { AnnouncedTurns } from './announced-turns';
 import type { SessionTurn } from './core/open-turn';
 import { FakeEngine } from './testing/fake-engine';
 import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
@@ -100,7 +101,7 @@ describe('more than a list or a message can hold', () => {
     const book = gateway.service.app.get(TurnBook);
     const key = (await bus.openKeys()).find((found) => found.startsWith('turn.'))!.slice('turn.'.length);
     await bus.messageOf('turnCaptured', turnId);
-    await eventually(async () => (await book.turns.read(key))[0]?.announced);
+    await eventually(async () => gateway.service.app.get(AnnouncedTurns).isAnnounced((await book.turns.read(key))[0]!));
     const body = { reason: 'expired' as const, detail: null };
     const turn = await book.end(
       key,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { AnnouncedTurns } from './announced-turns';
 import type { Ending, OpenTurn } from './core/open-turn';
 import { FakeEngine } from './testing/fake-engine';
 import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
@@ -81,11 +82,12 @@ describe('what the bus can never take', () => {
     const turnId = asked.headers.get('x-hindcast-turn-id')!;
     await bus.messageOf('turnCaptured', turnId);
     const turns = await bus.bucket('openTurns');
+    const announced = gateway.service.app.get(AnnouncedTurns);
     await eventually(async () => {
       for (const key of await bus.openKeys()) {
         const entry = await turns.get(key);
         const [found] = entry?.json<OpenTurn[]>() ?? [];
-        if (found?.turnId !== turnId || !found.announced) continue;
+        if (found?.turnId !== turnId || !(await announced.isAnnounced(found))) continue;
         const spoilt = { ...found, openedAt: Date.now() + 3_600_000, captured: { ...found.captured, responseId: '' } };
         return turns.update(key, JSON.stringify([spoilt]), entry!.revision);
       }

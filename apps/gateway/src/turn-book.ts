@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ContractViolation, decodeCapture, type Capture, type ClosedTurn } from '@hindcast/contracts';
-import { Bus, Log, crashPoint, endWith, startSpan, type Span } from '@hindcast/platform';
+import { Bus, Log, crashPoint, endWith, type Span } from '@hindcast/platform';
+import { AnnouncedTurns } from './announced-turns';
 import { boundsOf, bytesOf, crowdedOut, newestWithin } from './core/list-bounds';
 import {
   supersededBy,
@@ -14,7 +15,9 @@ import {
   type SessionTurn,
   type TurnAddress,
 } from './core/open-turn';
+import type { Opening } from './core/opened-turns';
 import type { Operation } from './core/operation';
+import { endingSpan } from './ending-span';
 import { GatewayMetrics } from './gateway-metrics';
 import { KvAccess } from './kv-access';
 import { isOutage } from './outage';
@@ -43,6 +46,7 @@ export class TurnBook {
   constructor(
     private readonly access: KvAccess,
     private readonly bus: Bus,
+    private readonly announcedTurns: AnnouncedTurns,
     private readonly metrics: GatewayMetrics,
     private readonly log: Log,
   ) {
@@ -92,7 +96,7 @@ export class TurnBook {
 
   private async finishAs(ending: Ending, key: string, turn: OpenTurn, span: Span): Promise<void> {
     const { turnId } = turn;
-    if (!turn.announced) await this.publishCaptured(turn);
+    if (!(await this.announcedTurns.isAnnounced(turn))) await this.publishCaptured(turn);
     const published = await this.publishEnding(turn, ending, span);
     await this.closeSiblings(turn, ending);
     let isRemoved = false;
@@ -137,10 +141,21 @@ export class TurnBook {
     return this.bus.publish('turnCaptured', { turnId, tenant, body: captured, trace: trace ?? null });
   }
 
-  /** Publishes that a turn was captured and marks its record. */
+  /** Publishes that a turn was captured and marks its record, for all who do not know it of the gateway that opened it. */
   async announce(key: string, turn: OpenTurn): Promise<void> {
     await this.publishCaptured(turn);
     await this.turns.change(key, (turns) => withAnnounced(turns, turn.turnId));
+  }
+
+  /** As {@link announce}, for a turn that this gateway opened itself: its number says it to all others. */
+  private async publishFirst(turn: OpenTurn, opening: Opening): Promise<void> {
+    try {
+      await this.publishCaptured(turn);
+      this.announcedTurns.announced(opening);
+    } catch (error) {
+      this.announcedTurns.failed(opening);
+      throw error;
+    }
   }
 
   /** Drops a record whose capture was never stored, and a capture that was given up. */
@@ -152,6 +167,7 @@ export class TurnBook {
   /** Waits for what follows in the background. */
   async settle(): Promise<void> {
     while (this.followUps.size > 0) await Promise.all(this.followUps);
+    await this.announcedTurns.write();
   }
 
   /** Whether the server takes a capture of so many bytes; a spooled one may meet a server that takes less. */
@@ -165,18 +181,36 @@ export class TurnBook {
    * @param withdrawn no further step is begun, see TurnOperations
    */
   async open(
-    { key, turn, inSession }: Extract<Operation, { kind: 'open' }>,
+    operation: Extract<Operation, { kind: 'open' }>,
     capture: Uint8Array,
     now: number,
     withdrawn?: Readonly<Withdrawal>,
   ): Promise<void> {
-    if (!this.fits(capture.length)) {
-      const captured = { ...turn.captured, untrainable: 'too-large' as const };
-      return this.publishCaptured({ ...turn, captured });
+    const { turn } = operation;
+    if (!this.fits(capture.length))
+      return this.publishCaptured({ ...turn, captured: { ...turn.captured, untrainable: 'too-large' } });
+    const opening = this.announcedTurns.opening();
+    try {
+      await this.openAs({ ...operation, turn: { ...turn, opening } }, opening, capture, now, withdrawn);
+    } catch (error) {
+      this.announcedTurns.failed(opening);
+      throw error;
     }
+  }
+
+  private async openAs(
+    { key, turn, inSession }: Extract<Operation, { kind: 'open' }>,
+    opening: Opening,
+    capture: Uint8Array,
+    now: number,
+    withdrawn?: Readonly<Withdrawal>,
+  ): Promise<void> {
     const bounds = boundsOf(this.access.maxValueBytes);
-    if (bytesOf(turn) > bounds.bytes)
+    if (bytesOf(turn) > bounds.bytes) {
+      // Nothing of it is anywhere.
+      this.announcedTurns.announced(opening);
       throw new ContractViolation('KV openTurns', `a turn of ${bytesOf(turn)} bytes, of ${bounds.bytes} in all`);
+    }
     let crowded: readonly OpenTurn[] = [];
     await this.turns.change(
       key,
@@ -192,7 +226,7 @@ export class TurnBook {
     // Another replica's sweep would find them later; this one's follow-ups are what makes room.
     if (crowded.length > 0)
       this.follow(async () => void (await Promise.all(crowded.map((other) => this.finish(key, other)))));
-    if (withdrawn?.isWithdrawn) return;
+    if (withdrawn?.isWithdrawn) return this.announcedTurns.failed(opening);
     let earlier: readonly SessionTurn[] = [];
     const join = async (sessionId: string, own: SessionTurn): Promise<void> => {
       const isOther = ({ turnId }: TurnAddress): boolean =>
@@ -210,7 +244,7 @@ export class TurnBook {
     crashPoint('after-capture-put');
     this.follow(async () => {
       await this.nextGathering();
-      await this.announce(key, turn);
+      await this.publishFirst(turn, opening);
       await this.closeAll(earlier, { reason: 'superseded', detail: `by ${turn.turnId}` }, turn.turnId, now);
     });
   }
@@ -261,11 +295,4 @@ export class TurnBook {
       .finally(() => this.followUps.delete(running));
     this.followUps.add(running);
   }
-}
-
-/** What a turn's end is in its own trace, whoever writes it down, with the request that brought it. */
-function endingSpan({ turnId, trace }: OpenTurn, ending: Ending): Span {
-  const reason = ending.kind === 'closed' ? ending.body.reason : null;
-  const attributes = { 'hindcast.turn.id': turnId, 'hindcast.reason': reason };
-  return startSpan(ending.kind === 'paired' ? 'pair' : 'close', { attributes, links: [ending.trace] }, trace ?? null);
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { CONFIG, Log, Nats } from '@hindcast/platform';
 import type { LastForMsgRequest, NextMsgRequest } from '@nats-io/jetstream';
+import { AnnouncedTurns } from './announced-turns';
 import type { GatewayConfig } from './config';
 import type { OpenTurn } from './core/open-turn';
 import { KvAccess } from './kv-access';
@@ -34,6 +35,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(CONFIG) config: GatewayConfig,
     private readonly access: KvAccess,
     private readonly book: TurnBook,
+    private readonly announced: AnnouncedTurns,
     private readonly nats: Nats,
     private readonly log: Log,
   ) {
@@ -125,7 +127,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async finish(key: string, turn: OpenTurn): Promise<void> {
     if (turn.ending) await this.book.finish(key, turn);
-    else if (!turn.announced) {
+    else if (!(await this.announced.isAnnounced(turn))) {
       if (await this.book.capture(turn.turnId)) await this.book.announce(key, turn);
       else await this.book.forget(key, turn);
     }

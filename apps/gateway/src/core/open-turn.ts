@@ -2,6 +2,7 @@ import type { CapturedTurn, ClosedTurn, PairedTurn, TraceContext } from '@hindca
 import { attemptHash, exchangeHash, type PrefixIdentity } from './request-identity';
 import type { Sha256 } from './canonical-conversation';
 import type { PairTexts } from './judge-texts';
+import type { Opening } from './opened-turns';
 
 /** How a turn ends, as written by the one gateway that won it; every gateway can publish it from here. */
 export type Ending = {
@@ -21,8 +22,10 @@ export interface OpenTurn {
   /** Milliseconds since the epoch. */
   readonly openedAt: number;
   readonly captured: CapturedTurn;
-  /** `turn.captured` is on the bus. */
+  /** `turn.captured` is on the bus. Where it is `false`, `opening` may say otherwise. */
   readonly announced: boolean;
+  /** By whom it was opened, who says up to which of its turns all are announced. Missing in what an older gateway wrote. */
+  readonly opening?: Opening;
   readonly ending: Ending | null;
   /** The other choices of its response: once one of them is continued, the rest is superseded. */
   readonly siblings?: readonly TurnAddress[];
