@@ -271,10 +271,14 @@ const terminated = (event: SseEvent): SseEvent => {
   return { ...event, raw: Buffer.concat([event.raw, Buffer.from(missing)]) };
 };
 
-function parseChunk({ raw, data, dataStart, dataEnd }: SseEvent): Record<string, unknown> {
+function parseChunk(event: SseEvent): Record<string, unknown> {
+  const { raw, dataStart, dataEnd } = event;
   let chunk: unknown;
   try {
-    chunk = dataStart === undefined ? JSON.parse(data!) : parseAnswerJson(raw.subarray(dataStart, dataEnd), data);
+    chunk =
+      dataStart === undefined
+        ? JSON.parse(event.data!)
+        : parseAnswerJson(raw.subarray(dataStart, dataEnd), () => event.data!);
   } catch (cause) {
     throw new MalformedStream('an event is not JSON', { cause });
   }

@@ -27,8 +27,23 @@ describe('parseAnswerJson', () => {
     expect(parse(`\ufeff${text}`)).toEqual(JSON.parse(text));
   });
 
+  it('gives every answer ids of its own, which the next does not write over', () => {
+    const [first, second] = ['12', '3456'].map(
+      (id) => parseAnswerJson(Buffer.from(`{"prompt_token_ids":[${many(id)}]}`)) as { prompt_token_ids: Int32Array },
+    );
+    expect([first!.prompt_token_ids.at(-1), second!.prompt_token_ids.at(-1)]).toEqual([12, 3456]);
+    expect(first!.prompt_token_ids.byteLength).toBe(first!.prompt_token_ids.buffer.byteLength);
+  });
+
+  it('decodes nothing where the ids are read by themselves', () => {
+    const text = jest.fn();
+    parseAnswerJson(Buffer.from(`{"prompt_token_ids":[${many('12')}]}`), text);
+    expect(text).not.toHaveBeenCalled();
+  });
+
   it.each([
     { why: 'a leading zero', text: `{"prompt_token_ids":[${many('12')},012]}` },
+    { why: 'zeros', text: `{"prompt_token_ids":[${many('12')},00]}` },
     { why: 'a comma too many', text: `{"prompt_token_ids":[${many('12')},]}` },
     { why: 'a missing comma', text: `{"prompt_token_ids":[${many('12')} 3]}` },
     { why: 'cut', text: `{"prompt_token_ids":[${many('12')}` },
@@ -48,11 +63,18 @@ describe('parseAnswerJson', () => {
 
   it('gives every id', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(0x7fffffff), { minLength: 2_000, maxLength: 3_000 }), fc.boolean(), (ids, spaced) => {
-        const list = JSON.stringify(ids);
-        const text = `{"prompt_token_ids":${spaced ? list.replaceAll(',', ', ') : list},"usage":{}}`;
-        expect(parse(text)).toEqual({ prompt_token_ids: ids, usage: {} });
-      }),
+      fc.property(
+        fc.array(
+          fc.nat(10).chain((digits) => fc.nat(Math.min(10 ** digits, 0x7fffffff))),
+          { minLength: 4_000, maxLength: 5_000 },
+        ),
+        fc.boolean(),
+        (ids, spaced) => {
+          const list = JSON.stringify(ids);
+          const text = `{"prompt_token_ids":${spaced ? list.replaceAll(',', ', ') : list},"usage":{}}`;
+          expect(parse(text)).toEqual({ prompt_token_ids: ids, usage: {} });
+        },
+      ),
       { numRuns: 20 },
     );
   });
