@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
 import { CONFIG, Log, NO_SPAN, endWith, startSpan, type Span } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { callsWithoutSayingSo, type CompletedAnswer } from './core/answer';
 import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
-import { openTurnKey } from './core/canonical-conversation';
+import { openTurnKey, type Sha256 } from './core/canonical-conversation';
 import { checkCapture, refuseCapture, type CaptureVerdict } from './core/capture-check';
 import { writtenMember } from './core/exact-numbers';
 import { offPolicyCause } from './core/off-policy';
@@ -29,7 +29,8 @@ const ABORTED = new Set(['abort', 'error']);
 export const isComplete = ({ finishReason }: CompletedAnswer, outcome: EndedTurn['outcome']): boolean =>
   outcome === 'complete' && !ABORTED.has(finishReason ?? '');
 
-export const sha256 = (text: string): string => hash('sha256', text, 'hex');
+export const sha256: Sha256 = (text, utf8) =>
+  utf8 ? createHash('sha256').update(text).update(utf8).digest('hex') : hash('sha256', text, 'hex');
 
 /** What is to be written down of one answer. */
 interface Draft {

@@ -1,6 +1,7 @@
 import { startService, type RunningService, type ServiceOptions } from '@hindcast/platform';
 import { AppModule } from './app.module';
 import type { GatewayConfig } from './config';
+import { readLongRequest } from './long-request';
 
 /** Starts the gateway. It serves from the first moment, with NATS or without. */
 export function startGateway(
@@ -13,6 +14,7 @@ export function startGateway(
     module: AppModule,
     waitForBus: false,
     bodyLimitBytes: config.MAX_BODY_BYTES,
+    readLongBody: readLongRequest,
     ...options,
   });
 }

@@ -61,7 +61,7 @@ const MAGIC = 0x31434348; // "HCC1", little-endian
  */
 export function encodeCapture(capture: Capture, messages: Uint8Array | null = null): Uint8Array {
   assertCapture(capture);
-  const header = headerJson(CaptureHeader.parse(capture.header), messages);
+  const header = headerJson(capture.header, messages);
   const headerBytes = header.reduce((sum, piece) => sum + piece.length, 0);
   const padded = Math.ceil(headerBytes / 4) * 4;
   const { promptIds, responseIds, rolloutLogProbs } = capture;
@@ -83,10 +83,13 @@ export function encodeCapture(capture: Capture, messages: Uint8Array | null = nu
   return bytes;
 }
 
-/** The header in pieces: its messages may be most of the capture, and are copied once. */
+const HeaderWithoutMessages = CaptureHeader.omit({ messages: true });
+
+/** The header in pieces: its messages may be most of the capture, and are copied once. Those that somebody wrote are not read. */
 function headerJson({ messages, ...others }: CaptureHeader, written: Uint8Array | null): readonly Uint8Array[] {
-  const json = written ?? Buffer.from(JSON.stringify(messages));
-  return [Buffer.from('{"messages":'), json, Buffer.from(`,${JSON.stringify(others).slice(1)}`)];
+  const json = written ?? Buffer.from(JSON.stringify(CaptureHeader.shape.messages.parse(messages)));
+  const rest = HeaderWithoutMessages.parse(others);
+  return [Buffer.from('{"messages":'), json, Buffer.from(`,${JSON.stringify(rest).slice(1)}`)];
 }
 
 /** @throws RangeError when the bytes are not a capture, are cut, or hold a value that no capture may hold. */

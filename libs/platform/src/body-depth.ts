@@ -1,7 +1,13 @@
 import { HindcastError } from '@hindcast/contracts';
 
 /** Levels of a request body. A conversation with tools has about twenty. */
-const MAX_DEPTH = 256;
+export const MAX_DEPTH = 256;
+
+/** Bodies that were found not to be deeper while they were read. */
+const measured = new WeakSet<object>();
+
+/** Who reads a body value by value says so of one that has at most `MAX_DEPTH` levels: it is not walked again. */
+export const depthIsMeasured = (body: object): void => void measured.add(body);
 
 /**
  * Refuses a body that is nested so deep that whoever walks it by recursion, `JSON.stringify` first of all, runs out of stack. Goes down
@@ -10,6 +16,7 @@ const MAX_DEPTH = 256;
  * @throws HindcastError `invalid-request`
  */
 export function checkDepth(body: unknown): void {
+  if (typeof body === 'object' && body !== null && measured.has(body)) return;
   walk(body, 1);
 }
 

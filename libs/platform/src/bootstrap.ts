@@ -47,6 +47,8 @@ export interface ServiceOptions {
   readonly waitForBus?: boolean;
   /** Largest request body, bytes. Default 16 MiB. */
   readonly bodyLimitBytes?: number;
+  /** Reads a long body in JSON; `undefined` leaves it to the server's own parser. Default: `longJson`. */
+  readonly readLongBody?: (bytes: Buffer) => unknown;
   /** Runs while `/healthz` answers already and every other path answers 503, e.g. to open the database. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
   /** Where the `ready` and `waiting` lines go. Default: stdout. */
@@ -162,7 +164,7 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
     { logger: new NestLog(log), abortOnError: false, rawBody: true },
   );
   app.get(OpenRequests).follow(app.getHttpServer() as Server);
-  readJson(app, bodyLimit);
+  readJson(app, bodyLimit, options.readLongBody ?? longJson);
   answerExpectations(app);
   app.useGlobalFilters(new ErrorFilter(app.get(Log)));
   guardBodies(app);
@@ -173,7 +175,7 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
  * Bodies are JSON. A member named `__proto__` or `constructor` is one like any other: a tool's schema may have it. `JSON.parse` makes
  * it the object's own, and so does every copy by spreading; nobody may copy a body's members by assigning them one by one.
  */
-function readJson(app: NestFastifyApplication, bodyLimit: number): void {
+function readJson(app: NestFastifyApplication, bodyLimit: number, readLong: (bytes: Buffer) => unknown): void {
   const parser: unknown = app.getHttpAdapter().getInstance().getDefaultJsonParser('ignore', 'ignore');
   // Declared for texts; it reads buffers as well.
   const parse = parser as (request: unknown, json: Buffer, done: (error: Error | null, body?: unknown) => void) => void;
@@ -183,7 +185,7 @@ function readJson(app: NestFastifyApplication, bodyLimit: number): void {
     } catch (error) {
       return done(error as Error);
     }
-    const parsed = longJson(body);
+    const parsed = readLong(body);
     if (parsed === undefined) parse(request, body, done);
     else done(null, parsed);
   });

@@ -1,3 +1,5 @@
+export { MAX_DEPTH, checkDepth, depthIsMeasured } from './body-depth';
+export { longJson } from './json-body';
 export { startService, type RunningService, type ServiceOptions } from './bootstrap';
 export { release } from './build-info';
 export { brokerOf, brokerProblem, connectionOptions, type Broker } from './broker';

@@ -1,7 +1,7 @@
 type Json = Record<string, unknown>;
 
-/** SHA-256 of a text, hex; the shell passes it in. */
-export type Sha256 = (text: string) => string;
+/** SHA-256 of a text, or of one with what follows it in UTF-8, hex; the shell passes it in. */
+export type Sha256 = (text: string, utf8?: Uint8Array) => string;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -65,12 +65,21 @@ function withoutThinking(text: string): string {
  * Left out: system and developer messages, reasoning, tool-call ids, outer white space.
  */
 export function canonicalMessage(message: Json): string | null {
-  const role = message['role'];
-  if (role === 'system' || role === 'developer') return null;
-  const isAnswer = role === 'assistant';
+  if (isInstruction(message)) return null;
+  const isAnswer = message['role'] === 'assistant';
   const raw = contentText(message['content']);
   const text =
     (isAnswer ? withoutThinking(raw) : raw).trim() || (isAnswer ? contentText(message['refusal']).trim() : '');
+  // The text as it is: to write a long one as JSON would take longer than to hash it.
+  return canonicalHead(message) + text;
+}
+
+/** A message that stands around the conversation. */
+export const isInstruction = ({ role }: Json): boolean => role === 'system' || role === 'developer';
+
+/** What stands before the text in the canonical form: a line of JSON, which has no line end. */
+export function canonicalHead(message: Json): string {
+  const role = message['role'];
   const calls: [string, string][] = [];
   for (const call of Array.isArray(message['tool_calls']) ? message['tool_calls'] : []) {
     const target = isObject(call) ? (call['function'] ?? call['custom']) : null;
@@ -79,8 +88,7 @@ export function canonicalMessage(message: Json): string | null {
   }
   const legacy = message['function_call'];
   if (isObject(legacy)) calls.push([textOf(legacy['name']), canonicalArguments(legacy['arguments'])]);
-  // The text as it is: to write a long one as JSON would take longer than to hash it. The first line is JSON and has no line end.
-  return `${JSON.stringify([role === 'function' ? 'tool' : role, calls])}\n${text}`;
+  return `${JSON.stringify([role === 'function' ? 'tool' : role, calls])}\n`;
 }
 
 /** Keys of answers that are being written down: who remembers an answer and who opens its turn both need it. */

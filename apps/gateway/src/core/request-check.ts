@@ -1,3 +1,5 @@
+import { hasUnread } from './unread-text';
+
 type Json = Record<string, unknown>;
 
 /** A chat request whose shape Hindcast relies on; everything else is the engine's to judge. */
@@ -33,7 +35,8 @@ export function checkRequest(body: unknown): RequestCheck {
     if (typeof message['role'] !== 'string' || !ROLES.has(message['role'])) {
       return refuse(`${param}.role must be one of ${[...ROLES].join(', ')}`, `${param}.role`);
     }
-    const content = message['content'];
+    // One that is not read yet is a text.
+    const content = hasUnread(message) ? '' : message['content'];
     const isContent =
       content === undefined || content === null || typeof content === 'string' || Array.isArray(content);
     if (!isContent) return refuse(`${param}.content must be a string, an array of parts or null`, `${param}.content`);
@@ -67,5 +70,7 @@ export function endlessNumber(body: Json): string | null {
 
 function isEndless(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(isEndless);
+  if (typeof value !== 'object' || value === null) return false;
+  const isTextUnread = hasUnread(value);
+  return Object.keys(value).some((name) => !(isTextUnread && name === 'content') && isEndless((value as Json)[name]));
 }

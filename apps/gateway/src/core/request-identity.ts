@@ -1,5 +1,13 @@
-import { canonicalJson, canonicalMessage, contentText, type Sha256 } from './canonical-conversation';
+import {
+  canonicalHead,
+  canonicalJson,
+  canonicalMessage,
+  contentText,
+  isInstruction,
+  type Sha256,
+} from './canonical-conversation';
 import type { ChatRequest } from './request-check';
+import { unreadUtf8 } from './unread-text';
 
 type Json = Record<string, unknown>;
 
@@ -11,8 +19,8 @@ export interface PrefixIdentity {
   readonly context: string;
   /** Messages that count. */
   readonly length: number;
-  /** Canonical form of the last message that counts. */
-  readonly last: string | null;
+  /** The last message that counts. */
+  readonly last: Json | null;
 }
 
 /** Fields in which a client may tell its users or conversations apart (OpenAI's chat completions). */
@@ -37,16 +45,19 @@ export function prefixIdentities(tenant: string, request: ChatRequest, sha256: S
 }
 
 function following(before: PrefixIdentity, message: Json, sha256: Sha256): PrefixIdentity {
-  const canonical = canonicalMessage(message);
-  if (canonical === null) {
-    const instruction = `${String(message['role'])}\n${contentText(message['content']).trim()}`;
-    return { ...before, context: sha256(`${before.context}\n${instruction}`) };
+  // Hashed as the bytes that it is, a long text need not be made a text first. An answer's may hold thinking.
+  const utf8 = message['role'] === 'assistant' ? null : unreadUtf8(message);
+  if (isInstruction(message)) {
+    const start = `${before.context}\n${String(message['role'])}\n`;
+    const context = utf8 ? sha256(start, utf8) : sha256(start + contentText(message['content']).trim());
+    return { ...before, context };
   }
+  const start = `${before.conversation}\n`;
   return {
-    conversation: sha256(`${before.conversation}\n${canonical}`),
+    conversation: utf8 ? sha256(start + canonicalHead(message), utf8) : sha256(`${start}${canonicalMessage(message)}`),
     context: before.context,
     length: before.length + 1,
-    last: canonical,
+    last: message,
   };
 }
 
@@ -59,7 +70,7 @@ export const attemptHash = ({ conversation, context }: PrefixIdentity, sha256: S
  * `null` when there is nothing before the answer.
  */
 export const exchangeHash = ({ last }: PrefixIdentity, answer: Json, sha256: Sha256): string | null =>
-  last === null ? null : sha256(`${last}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
+  last === null ? null : sha256(`${canonicalMessage(last)}\n${canonicalMessage({ ...answer, role: 'assistant' })}`);
 
 /** Hashes by which a session remembers that a conversation was asked in it. */
 export interface Asked {
@@ -72,6 +83,7 @@ export interface Asked {
 const QUESTION_LENGTH = 4_096;
 
 export function askedHashes({ conversation, context, last }: PrefixIdentity, sha256: Sha256): Asked {
-  const question = last === null ? null : sha256(`${context}\n${last.length}\n${last.slice(0, QUESTION_LENGTH)}`);
+  const asked = last === null ? null : canonicalMessage(last);
+  const question = asked === null ? null : sha256(`${context}\n${asked.length}\n${asked.slice(0, QUESTION_LENGTH)}`);
   return { conversation, question };
 }
