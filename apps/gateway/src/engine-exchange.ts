@@ -21,6 +21,7 @@ export class EngineBody implements AsyncIterable<Buffer> {
   private wake: (() => void) | null = null;
   private listener: ((error: Error | null) => void) | null = null;
   private isDumped = false;
+  private aheadBytes = AHEAD_BYTES;
   private roomBytes = Infinity;
 
   constructor(private readonly connection: Dispatcher.DispatchController) {}
@@ -45,7 +46,7 @@ export class EngineBody implements AsyncIterable<Buffer> {
       return;
     }
     this.pieces.push(piece);
-    if (this.bytes > AHEAD_BYTES) this.connection.pause();
+    if (this.bytes > this.aheadBytes) this.connection.pause();
     this.wake?.();
   }
 
@@ -73,6 +74,26 @@ export class EngineBody implements AsyncIterable<Buffer> {
     this.roomBytes = limitBytes;
     this.connection.resume();
     while (!this.end) await this.news();
+  }
+
+  /**
+   * All of it in one piece, made once: the engine is not paused meanwhile.
+   *
+   * @returns `null` when it is more than `limitBytes`; then the connection is closed
+   * @throws what the engine broke it off with
+   */
+  async whole(limitBytes: number): Promise<Buffer | null> {
+    this.aheadBytes = limitBytes;
+    this.connection.resume();
+    while (!this.end && this.bytes <= limitBytes) await this.news();
+    if (this.bytes > limitBytes) {
+      this.destroy();
+      return null;
+    }
+    if (this.end?.error) throw this.end.error;
+    const { pieces } = this;
+    this.pieces = [];
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, void> {

@@ -40,6 +40,24 @@ it('sends what one turn of the event loop publishes in one call, complete and in
   expect(calls).toBe(1);
 });
 
+it('hands long payloads over as they are, in their order among short ones', async () => {
+  const received: string[] = [];
+  connection.subscribe('parcel', { callback: (_, { data }) => void received.push(`${data.length}:${data[0]}`) });
+  await connection.flush();
+  const concat = jest.spyOn(Buffer, 'concat');
+  const written = jest.spyOn(Socket.prototype, 'write');
+  const payloads = [10, 70_000, 20, 100_000, 100_000, 30].map((length, index) => Buffer.alloc(length, index + 1));
+  for (const payload of payloads) connection.publish('parcel', payload);
+  await new Promise((resolve) => setImmediate(resolve));
+  const isWritten = payloads.map((payload) => written.mock.calls.some(([frame]) => (frame as unknown) === payload));
+  const joined = concat.mock.calls.map(([pieces]) => pieces.reduce((sum, { length }) => sum + length, 0));
+  jest.restoreAllMocks();
+  await connection.flush();
+  expect(received).toEqual(['10:1', '70000:2', '20:3', '100000:4', '100000:5', '30:6']);
+  expect(isWritten).toEqual([false, true, false, true, true, false]);
+  expect(Math.max(...joined)).toBeLessThan(1_000);
+});
+
 it('still does after the server was away and another socket was opened', async () => {
   const status = connection.status();
   await server.restart();
