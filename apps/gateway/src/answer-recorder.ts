@@ -30,7 +30,9 @@ export const isComplete = ({ finishReason }: CompletedAnswer, outcome: EndedTurn
   outcome === 'complete' && !ABORTED.has(finishReason ?? '');
 
 export const sha256: Sha256 = (text, utf8) =>
-  utf8 ? createHash('sha256').update(text).update(utf8).digest('hex') : hash('sha256', text, 'hex');
+  utf8 === undefined
+    ? hash('sha256', text, 'hex')
+    : createHash('sha256').update(text).update(utf8, 'latin1').digest('hex');
 
 /** What is to be written down of one answer. */
 interface Draft {

@@ -1,7 +1,7 @@
 type Json = Record<string, unknown>;
 
-/** SHA-256 of a text, or of one with what follows it in UTF-8, hex; the shell passes it in. */
-export type Sha256 = (text: string, utf8?: Uint8Array) => string;
+/** SHA-256 of a text, and of what follows it in UTF-8, one byte a character, hex; the shell passes it in. */
+export type Sha256 = (text: string, utf8?: string) => string;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -49,12 +49,13 @@ function following(before: PrefixIdentity, message: Json, sha256: Sha256): Prefi
   const utf8 = message['role'] === 'assistant' ? null : unreadUtf8(message);
   if (isInstruction(message)) {
     const start = `${before.context}\n${String(message['role'])}\n`;
-    const context = utf8 ? sha256(start, utf8) : sha256(start + contentText(message['content']).trim());
+    const context = utf8 !== null ? sha256(start, utf8) : sha256(start + contentText(message['content']).trim());
     return { ...before, context };
   }
   const start = `${before.conversation}\n`;
   return {
-    conversation: utf8 ? sha256(start + canonicalHead(message), utf8) : sha256(`${start}${canonicalMessage(message)}`),
+    conversation:
+      utf8 !== null ? sha256(start + canonicalHead(message), utf8) : sha256(`${start}${canonicalMessage(message)}`),
     context: before.context,
     length: before.length + 1,
     last: message,

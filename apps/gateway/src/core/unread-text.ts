@@ -42,40 +42,28 @@ export function leaveUnread(message: Json, utf8: string): void {
 /** Whether the message's content is a text that nobody has read. */
 export const hasUnread = (message: object): boolean => unread.has(message);
 
-/** The content's text in UTF-8, without outer white space; `null` when somebody has read it, or has to. */
-export function unreadUtf8(message: object): Uint8Array | null {
+/** The content's text in UTF-8, one byte a character, without outer white space; `null` when somebody has read it, or has to. */
+export function unreadUtf8(message: object): string | null {
   const text = unread.get(message);
-  return text === undefined ? null : trimmed(Buffer.from(text, 'latin1'));
+  return text === undefined ? null : trimmed(text);
 }
 
 const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
-const isAscii = (byte: number): boolean => byte < 0x80;
+/** The bytes of a character beyond ASCII but its first. */
+const isWithin = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
 /** As `trim()` does it; `null` where white space beyond ASCII would have to be looked for. */
-function trimmed(utf8: Buffer): Uint8Array | null {
+function trimmed(utf8: string): string | null {
   let start = 0;
   let end = utf8.length;
-  while (start < end && isSpace(utf8[start]!)) start++;
-  while (end > start && isSpace(utf8[end - 1]!)) end--;
-  if (start === end) return utf8.subarray(start, end);
-  return isSolid(utf8, start, charEnd(utf8, start)) && isSolid(utf8, charStart(utf8, end - 1), end)
-    ? utf8.subarray(start, end)
-    : null;
+  while (start < end && isSpace(utf8.charCodeAt(start))) start++;
+  while (end > start && isSpace(utf8.charCodeAt(end - 1))) end--;
+  let firstEnd = start + 1;
+  while (firstEnd < end && isWithin(utf8.charCodeAt(firstEnd))) firstEnd++;
+  let lastStart = end - 1;
+  while (lastStart > start && isWithin(utf8.charCodeAt(lastStart))) lastStart--;
+  const isTrimmed = start === end || (isSolid(utf8.slice(start, firstEnd)) && isSolid(utf8.slice(lastStart, end)));
+  return isTrimmed ? utf8.slice(start, end) : null;
 }
 
-const isSolid = (utf8: Buffer, start: number, end: number): boolean =>
-  isAscii(utf8[start]!) || utf8.toString('utf8', start, end).trim() !== '';
-
-const isWithin = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-
-function charEnd(utf8: Buffer, start: number): number {
-  let end = start + 1;
-  while (isWithin(utf8[end])) end++;
-  return end;
-}
-
-function charStart(utf8: Buffer, last: number): number {
-  let start = last;
-  while (isWithin(utf8[start])) start--;
-  return start;
-}
+const isSolid = (character: string): boolean => Buffer.from(character, 'latin1').toString().trim() !== '';
