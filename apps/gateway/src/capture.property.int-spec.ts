@@ -1,9 +1,9 @@
 import type { Capture } from '@hindcast/contracts';
 import fc from 'fast-check';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { FakeEngine, type FakeAnswer } from './testing/fake-engine';
-import { BusReader, dataOf, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
+import type { FakeEngine, FakeAnswer } from './testing/fake-engine';
+import { type BusReader, dataOf, eventually, type RunningGateway } from './testing/gateway-harness';
 import { historyMessage, someTools, toolConversation, type ScriptedTurn } from './testing/tool-conversation';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
 
 type Json = Record<string, unknown>;
 
@@ -43,25 +43,17 @@ function expectSamples(capture: Capture | null, { tokens, promptIds }: FakeAnswe
 }
 
 describe.each(['vllm', 'sglang'] as const)('%s: whatever an agent does', (dialect) => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
   let conversations = 0;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start(dialect);
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: dialect });
-    bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+    stage = await startGatewayStage({}, dialect);
+    ({ engine, gateway, bus } = stage);
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
 
   /** One request of the conversation; its turn. */
   async function ask(messages: Json[], turn: ScriptedTurn, stream: boolean): Promise<string> {

@@ -1,37 +1,19 @@
 import OpenAI from 'openai';
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { answerOf, FakeEngine } from './testing/fake-engine';
-import {
-  BusReader,
-  dataOf,
-  eventually,
-  startTestGateway,
-  userSays,
-  type RunningGateway,
-} from './testing/gateway-harness';
+import { answerOf, type FakeEngine } from './testing/fake-engine';
+import { type BusReader, dataOf, eventually, userSays, type RunningGateway } from './testing/gateway-harness';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
 
 describe('chat: capture and pairing', () => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
-    bus = await BusReader.connect(nats.url);
-    await eventually(
-      async () =>
-        ((await (await fetch(`${gateway.url}/readyz`)).json()) as { degraded: string[] }).degraded.length === 0,
-    );
+    stage = await startGatewayStage();
+    ({ engine, gateway, bus } = stage);
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
   beforeEach(() => {
     engine.calls.length = 0;
     engine.models = [{ id: 'seed' }];

@@ -1,5 +1,5 @@
-import { freePort, startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { answerOf, FakeEngine, type FakeAnswer, type FakeChoice } from './testing/fake-engine';
+import { freePort, startNatsServer } from '../../../libs/platform/src/testing/nats-server';
+import { answerOf, type FakeEngine, type FakeAnswer, type FakeChoice } from './testing/fake-engine';
 import {
   BusReader,
   dataOf,
@@ -8,6 +8,7 @@ import {
   userSays,
   type RunningGateway,
 } from './testing/gateway-harness';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
 
 /** A choice of one token per word, with ids of its own. */
 function choiceOf(text: string, firstId: number): FakeChoice {
@@ -20,17 +21,14 @@ const several = (...texts: string[]): FakeAnswer => {
 };
 
 describe('several choices', () => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
-    bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+    stage = await startGatewayStage();
+    ({ engine, gateway, bus } = stage);
   });
   afterAll(async () => {
     // Every choice that ended was written down, once.
@@ -38,10 +36,7 @@ describe('several choices', () => {
       ['answers_ended_total', 'turns_stored_total'].map((name) => gateway.metric(name)),
     );
     expect(ended).toBe(stored);
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
+    await stage.stop();
   });
 
   interface Asked {

@@ -1,27 +1,19 @@
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { answerOf, FakeEngine } from './testing/fake-engine';
-import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { answerOf, type FakeEngine } from './testing/fake-engine';
+import { type BusReader, eventually, userSays, type RunningGateway } from './testing/gateway-harness';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
 
 describe('a request whose user does not want to be trained on', () => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
+    stage = await startGatewayStage();
+    ({ engine, gateway, bus } = stage);
     engine.script = (call) => engine.answer(call, answerOf('Hello'));
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
-    bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
 
   const ask = async (body: object, headers: Record<string, string> = {}): Promise<Response> => {
     const response = await gateway.chat(body, headers);

@@ -1,6 +1,6 @@
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { FakeEngine, sendJson, type EngineCall } from './testing/fake-engine';
-import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { type FakeEngine, sendJson, type EngineCall } from './testing/fake-engine';
+import { type BusReader, userSays, type RunningGateway } from './testing/gateway-harness';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
 
 type Message = Record<string, unknown>;
 
@@ -115,24 +115,16 @@ const rewrites: { why: string; said: Message; sentBack: Message; next?: Message[
 ];
 
 describe('clients that rewrite the history', () => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start();
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url });
-    bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+    stage = await startGatewayStage();
+    ({ engine, gateway, bus } = stage);
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
 
   /** A whole answer with this message. */
   const says = (call: EngineCall, message: Message): void =>

@@ -1,7 +1,7 @@
-import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { FakeEngine, writeInPieces, type FakeAnswer } from './testing/fake-engine';
-import { BusReader, dataOf, eventually, startTestGateway, type RunningGateway } from './testing/gateway-harness';
+import { type FakeEngine, writeInPieces, type FakeAnswer } from './testing/fake-engine';
+import { type BusReader, dataOf, eventually, type RunningGateway } from './testing/gateway-harness';
 import { someTools } from './testing/tool-conversation';
+import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
 
 /** Characters of two, three and four bytes, of several code points, in text, reasoning and tool arguments. */
 const answer: FakeAnswer = {
@@ -51,24 +51,16 @@ const framings: readonly { name: string; frame: Framing }[] = [
 const LANES = 24;
 
 describe.each(['vllm', 'sglang'] as const)('streams of %s cut anywhere', (dialect) => {
-  let nats: NatsServer;
+  let stage: GatewayStage;
   let engine: FakeEngine;
   let gateway: RunningGateway;
   let bus: BusReader;
 
   beforeAll(async () => {
-    nats = await startNatsServer();
-    engine = await FakeEngine.start(dialect);
-    gateway = await startTestGateway({ NATS_URL: nats.url, POLICY_BASE_URL: engine.url, POLICY_DIALECT: dialect });
-    bus = await BusReader.connect(nats.url);
-    await eventually(async () => (await (await fetch(`${gateway.url}/readyz`)).text()).includes('"degraded":[]'));
+    stage = await startGatewayStage({}, dialect);
+    ({ engine, gateway, bus } = stage);
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await bus.close();
-    await engine.stop();
-    await nats.stop();
-  });
+  afterAll(() => stage.stop());
 
   const request = { messages: [{ role: 'user', content: 'cut' }], tools: someTools, stream: true };
   async function ask(frame: Framing, cuts: readonly number[], headers: Record<string, string> = {}): Promise<Response> {
