@@ -1,7 +1,7 @@
 // <Chart title="Loss" places={versions} placeText={…} lines={[{ label: 'total', values }]} />: a figure with its caption, what it shows in
 // words (last, lowest, highest), a legend with the values under the cursor that also hides lines, the picture, and the same as a table.
 import { useId, useMemo, useState } from 'react';
-import { withUnit, numberText } from '../core/number-text';
+import { withUnit, numberText } from '../core/number';
 import { summaryText } from '../core/series-summary';
 import { stacked } from '../core/step-charts';
 import { smoothed, withoutRounding, type SeriesValues, type StepMark } from '../core/step-series';

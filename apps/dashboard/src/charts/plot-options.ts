@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { axisLabels } from '../core/number-text';
+import { axisLabels } from '../core/axis-labels';
 import type { ChartColours } from './theme-colours';
 
 export interface PlotLine {

@@ -1,4 +1,4 @@
-import { numberText, withUnit } from './number-text';
+import { numberText, withUnit } from './number';
 import type { SeriesValues } from './step-series';
 
 export interface SeriesSummary {

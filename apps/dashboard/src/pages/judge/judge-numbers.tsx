@@ -1,8 +1,7 @@
 import type { JudgeStatistics } from '@hindcast/contracts';
 import { peopleAgreement, ratio } from '../../core/judge-agreement';
 import { judgeTotals } from '../../core/judge-days';
-import { counted, percent, short, whole } from '../../core/number';
-import { numberText } from '../../core/number-text';
+import { counted, numberText, percent, short, whole } from '../../core/number';
 import { Section } from '../../parts/page';
 import { Stat, Stats } from '../../parts/stat';
 

@@ -1,8 +1,7 @@
 import type { CurrentPolicy } from '@hindcast/contracts';
 import { useStreamed } from '../../api/events';
 import { healthyEngines } from '../../core/health';
-import { percent } from '../../core/number';
-import { numberText } from '../../core/number-text';
+import { numberText, percent } from '../../core/number';
 import type { TimelineEntry } from '../../core/version-timeline';
 import { Badge } from '../../parts/badge';
 import { Section } from '../../parts/page';

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { counted, percent } from '../../core/number';
-import { numberText } from '../../core/number-text';
+import { counted, numberText, percent } from '../../core/number';
 import { FEW_TURNS, type TimelineEntry } from '../../core/version-timeline';
 import { Badge } from '../../parts/badge';
 import { Button } from '../../parts/button';

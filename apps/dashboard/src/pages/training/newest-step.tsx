@@ -1,6 +1,5 @@
 import type { StepRow } from '@hindcast/contracts';
-import { counted, percent, whole } from '../../core/number';
-import { numberText } from '../../core/number-text';
+import { counted, numberText, percent, whole } from '../../core/number';
 import { latency } from '../../core/time';
 import { Stat, Stats } from '../../parts/stat';
 import { Section } from '../../parts/page';

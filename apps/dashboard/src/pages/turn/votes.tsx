@@ -1,5 +1,5 @@
 import type { LedgerVote, TurnDetail } from '@hindcast/contracts';
-import { numberText } from '../../core/number-text';
+import { numberText } from '../../core/number';
 import { latency } from '../../core/time';
 import { Badge } from '../../parts/badge';
 import { Empty } from '../../parts/empty';
