@@ -194,7 +194,12 @@ export class LedgerWriter {
   }
 }
 
-const READ_TURNS = { name: 'read-turns', text: 'SELECT * FROM turns WHERE id = ANY($1::text[])' };
+/** One by one: a plan that was made while the table was small would go on to read all of it. */
+const READ_TURNS = {
+  name: 'read-turns',
+  text: `SELECT turn.* FROM unnest($1::text[]) AS wanted (id)
+    CROSS JOIN LATERAL (SELECT * FROM turns WHERE turns.id = wanted.id OFFSET 0) turn`,
+};
 
 /** Of the values that may be large. */
 const bytesOf = ({ rows = {} }: TurnChange): number =>
