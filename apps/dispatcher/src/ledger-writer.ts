@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DependencyUnavailable } from '@hindcast/contracts';
+import { Latest } from '@hindcast/platform';
 import { folded, type Folded, type TurnNews } from './core/fold';
 import type { Turn } from './core/turn';
 import { Database } from './database';
@@ -33,7 +34,7 @@ const BATCH_BYTES = 16 * 1024 * 1024;
 const LANES = 2;
 /** Two writers of one turn are rare, and each round lets one of them through. */
 const MAX_ROUNDS = 20;
-/** Turns whose rows are remembered, so that they are not read before each change. */
+/** Most turns whose rows are remembered, so that they are not read before each change. */
 const REMEMBERED = 20_000;
 
 /**
@@ -47,7 +48,7 @@ export class LedgerWriter {
   /** Turns that a commit is writing now. */
   private readonly busy = new Set<string>();
   /** Rows as they were last stored or read here; the revision tells when somebody else has moved on. */
-  private readonly remembered = new Map<string, Turn>();
+  private readonly remembered = new Latest<string, Turn>(REMEMBERED);
   private sent: string[] = [];
 
   constructor(private readonly database: Database) {}
@@ -186,11 +187,9 @@ export class LedgerWriter {
   }
 
   private remember(turn: Turn): void {
-    this.remembered.delete(turn.id);
     // What is over is hardly spoken of again.
-    if (turn.trainedIn !== null || turn.case === 'drop') return;
-    this.remembered.set(turn.id, turn);
-    if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value!);
+    if (turn.trainedIn !== null || turn.case === 'drop') this.remembered.delete(turn.id);
+    else this.remembered.set(turn.id, turn);
   }
 }
 

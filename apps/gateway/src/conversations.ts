@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { TraceContext } from '@hindcast/contracts';
-import { Log } from '@hindcast/platform';
+import { Latest, Log } from '@hindcast/platform';
 import { sha256 } from './answer-recorder';
 import { openTurnKey } from './core/canonical-conversation';
 import { continuationsOf } from './core/continuations';
-import { Latest } from './core/latest';
 import type { ChatRequest } from './core/request-check';
 import { askedHashes, attemptHash, exchangeHash, type PrefixIdentity } from './core/request-identity';
 import { Redaction } from './redaction';

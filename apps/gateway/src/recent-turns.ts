@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CapturedTurn, ClosedTurn, TurnStory } from '@hindcast/contracts';
-import { Latest } from './core/latest';
+import { Latest } from '@hindcast/platform';
 
 const KEPT = 10_000;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DependencyUnavailable } from '@hindcast/contracts';
-import { Latest } from './core/latest';
+import { Latest } from '@hindcast/platform';
 import { isMarked, marksFrom, noMarks, withMarks, type Marks } from './core/seen-marks';
 import { KvAccess } from './kv-access';
 import { isConflict } from './stored-lists';

@@ -1,6 +1,6 @@
 import { ContractViolation, DependencyUnavailable } from '@hindcast/contracts';
 import { JetStreamApiError } from '@nats-io/jetstream';
-import { Latest } from './core/latest';
+import { Latest } from '@hindcast/platform';
 import type { KvAccess } from './kv-access';
 import type { OwnRevisions } from './own-revisions';
 

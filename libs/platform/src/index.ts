@@ -3,6 +3,7 @@ export { longJson } from './json-body';
 export { startService, type RunningService, type ServiceOptions } from './bootstrap';
 export { release } from './build-info';
 export { brokerOf, brokerProblem, connectionOptions, type Broker } from './broker';
+export { Latest } from './core/latest';
 export { shownServers } from './core/server-list';
 export { Buckets, type BucketOptions } from './buckets';
 export { Bus, type QueryOf, type ReplyOf } from './bus';

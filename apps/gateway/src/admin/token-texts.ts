@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG, Log, WorkerSlots } from '@hindcast/platform';
+import { CONFIG, Latest, Log, WorkerSlots } from '@hindcast/platform';
 import type { GatewayConfig } from '../config';
-import { Latest } from '../core/latest';
 import { textOfTwice } from '../core/admin/token-text';
 import { EngineClient } from '../engine-client';
 import { EnginePool } from '../engine-pool';
