@@ -98,7 +98,7 @@ test('old recordings are deleted, but none whose sample is still to be sent', as
   const second = await startTestDispatcher(env);
   await until(async () => (await recorded()).length === 2);
   expect(await recorded()).toEqual([turnIds[1]!, turnIds[2]!].sort());
-  await until(async () => (await kept('trained_tokens')).length === 1);
+  await until(async () => (await kept('trained_tokens')).length === 1 && (await kept('turn_texts')).length === 1);
   expect([await kept('turn_texts'), await kept('trained_tokens')]).toEqual([[turnIds[2]], [turnIds[2]]]);
   await second.close();
   await nats.stop();
