@@ -1,6 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import { browserPath, DIST, ensurePageBuilt, loaded, overflowOf, startBrowser, violationsOf } from './testing/browser';
-import { startFixtureServer, type FixtureServer, type Scenario } from './testing/fixture-server';
+import { browserPath, ensurePageBuilt, loaded, overflowOf, startBrowser, violationsOf } from './testing/browser';
+import type { Scenario } from './testing/fixture-server';
+import { openPage, type OpenPage } from './testing/open-page';
 
 // A browser beside many other tests is slow.
 jest.setTimeout(120_000);
@@ -9,9 +10,8 @@ const PATHS = ['/ui/training', '/ui/policies', '/ui/judge', '/ui/dead-letters?te
 // What a person does on the pages about training, versions, judge, dead letters and settings, in a real browser, before made-up data.
 (browserPath === undefined ? describe.skip : describe)('the page', () => {
   let browser: Browser;
+  let opened: OpenPage;
   let page: Page;
-  let server: FixtureServer;
-  let errors: string[];
 
   beforeAll(async () => {
     ensurePageBuilt();
@@ -19,18 +19,13 @@ const PATHS = ['/ui/training', '/ui/policies', '/ui/judge', '/ui/dead-letters?te
   });
   afterAll(() => browser?.close());
   afterEach(async () => {
-    expect(errors).toEqual([]);
-    await page.close();
-    await server.close();
+    expect([...opened.errors, ...opened.logged]).toEqual([]);
+    await opened.close();
   });
 
-  async function open(path: string, { scenario = 'full' as Scenario, width = 1_280 } = {}): Promise<void> {
-    errors = [];
-    server = await startFixtureServer(DIST, scenario);
-    page = await browser.newPage({ viewport: { width, height: 800 } });
-    page.on('pageerror', (error) => errors.push(String(error)));
-    page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
-    await page.goto(server.url + path);
+  async function open(path: string, options: { scenario?: Scenario; width?: number } = {}): Promise<void> {
+    opened = await openPage(browser, path, options);
+    ({ page } = opened);
     await loaded(page);
   }
   const button = (name: string | RegExp, within: Page | Locator = page): Locator =>

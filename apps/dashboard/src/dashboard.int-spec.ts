@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { browserPath, DIST, ensurePageBuilt, loaded, overflowOf, startBrowser, violationsOf } from './testing/browser';
 import { startFixtureServer, type FixtureServer, type Scenario } from './testing/fixture-server';
+import { openPage, type OpenPage } from './testing/open-page';
 
 // A browser on a loaded machine takes its time.
 jest.setTimeout(120_000);
@@ -10,31 +11,27 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
 // The built page in a real browser, before made-up data; e2e/dashboard has it before the running system.
 (browserPath === undefined ? describe.skip : describe)('the page', () => {
   let browser: Browser;
+  let opened: OpenPage;
   let page: Page;
   let server: FixtureServer;
-  let errors: string[];
 
   beforeAll(async () => {
     ensurePageBuilt();
     browser = await startBrowser();
   });
   afterAll(() => browser?.close());
-  beforeEach(() => {
-    errors = [];
-  });
   afterEach(async () => {
     await page.close();
     await server.close();
   });
 
-  async function open(scenario: Scenario, path: string, { theme = 'light', width = 1_280 } = {}): Promise<void> {
-    server = await startFixtureServer(DIST, scenario);
-    page = await browser.newPage({
-      viewport: { width, height: 800 },
-      colorScheme: theme === 'dark' ? 'dark' : 'light',
-    });
-    page.on('pageerror', (error) => errors.push(String(error)));
-    await page.goto(server.url + path);
+  async function open(
+    scenario: Scenario,
+    path: string,
+    options: { theme?: string; width?: number } = {},
+  ): Promise<void> {
+    opened = await openPage(browser, path, { scenario, ...options });
+    ({ page, server } = opened);
   }
 
   describe.each(['empty', 'failing'] as const)('with a loop that is %s', (scenario) => {
@@ -47,7 +44,7 @@ const PATHS = ['/', '/ui/turns', '/ui/training', '/ui/policies', '/ui/judge', '/
       await page.emulateMedia({ colorScheme: 'light' });
       expect(await violationsOf(page)).toEqual([]);
       expect(await overflowOf(page)).toBe(0);
-      expect(errors).toEqual([]);
+      expect(opened.errors).toEqual([]);
     });
   });
 
