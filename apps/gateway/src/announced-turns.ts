@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Log, Nats } from '@hindcast/platform';
-import { Latest } from './core/latest';
+import { Latest, Log, Nats } from '@hindcast/platform';
 import type { OpenTurn } from './core/open-turn';
 import { OpenedTurns, type Opening } from './core/opened-turns';
 import { KvAccess } from './kv-access';
