@@ -48,8 +48,8 @@ function withoutIds(bytes: Uint8Array): Json | null {
 
 /** Room for the ids of one answer after the other: to take memory that nobody has touched yet takes as long as to read them. */
 let room = new Int32Array(0);
-/** What is kept of it between answers, ids: more than the longest prompts have. */
-const KEPT_IDS = 262_144;
+/** What is kept of it between answers, ids. As many may stand in a megabyte of JSON, which 150,000 ids of a large vocabulary take. */
+const KEPT_IDS = 524_288;
 
 function roomFor(length: number): Int32Array {
   if (room.length >= length) return room;
