@@ -85,8 +85,10 @@ function conversation(request: Json, dialect: Dialect): { messages: Json[]; tool
   if (Array.isArray(request['mcp_servers']) && request['mcp_servers'].length > 0)
     throw new RequestFault('mcp_servers', 'are run only by Anthropic; give their tools as custom tools');
   const system = systemMessage(request['system']);
-  const messages = chatMessages(request['messages'], reasoningFields[dialect]);
-  return { messages: system ? [system, ...messages] : messages, tools: functionTools(request['tools']) };
+  const conversed = chatMessages(request['messages'], reasoningFields[dialect]);
+  const messages = system ? [system, ...conversed] : conversed;
+  if (messages.length === 0) throw new RequestFault('messages', 'must not be empty system messages alone');
+  return { messages, tools: functionTools(request['tools']) };
 }
 
 function caught<T>(read: () => T): T | { readonly ok: false; readonly message: string; readonly param: string } {
