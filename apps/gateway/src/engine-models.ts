@@ -55,9 +55,9 @@ export class EngineModels {
 
   /**
    * Models of all engines. Waits for an engine that was never asked, for all while none has ever answered, and for those that may
-   * have loaded the version called `name` since. One that is away delays no request that another one can answer.
+   * have loaded the version called `name` since; no promise where it waits for none. One that is away delays no request that another one can answer.
    */
-  async listed(name: string | null): Promise<readonly ListedModel[]> {
+  listed(name: string | null): readonly ListedModel[] | Promise<readonly ListedModel[]> {
     const now = Date.now();
     const isBlind = this.lists.size === 0;
     const mayBeNew = name !== null && (this.config.STRICT_MODEL || adapterVersion(name) !== null);
@@ -69,8 +69,8 @@ export class EngineModels {
       if (isMissing && (age > RECHECK_MS || this.refreshing.has(engine))) waits.push(this.refresh(engine));
       else if (age > FRESH_MS) void this.refresh(engine);
     }
-    if (waits.length > 0) await Promise.all(waits);
-    return this.config.POLICY_BASE_URL.flatMap((engine) => this.listedBy(engine));
+    const all = (): readonly ListedModel[] => this.config.POLICY_BASE_URL.flatMap((engine) => this.listedBy(engine));
+    return waits.length > 0 ? Promise.all(waits).then(all) : all();
   }
 
   /** Union of the engines' own lists, fresh; `null` when no engine answers and none ever did. */

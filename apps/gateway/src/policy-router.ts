@@ -39,6 +39,9 @@ export interface RoutedAnswer extends RoutedResponse {
 export type AnswerVersion =
   { readonly version: number } | { readonly version: null; readonly why: 'model' | 'weights' };
 
+/** The parts once none of them is a promise. */
+type Known<Parts> = { [Part in keyof Parts]: Awaited<Parts[Part]> };
+
 /** Decides which engine and model answer a request. */
 @Injectable()
 export class PolicyRouter {
@@ -63,10 +66,12 @@ export class PolicyRouter {
     signal: AbortSignal,
     { path = 'chat/completions', onlyAsNamed = false, ids, span, stickyTo }: CallOptions = {},
   ): Promise<RoutedAnswer> {
-    const [listed, policy, weights] = await unlessAborted(
-      Promise.all([this.models.listed(requested), this.policy.known(), this.weightsBefore()]),
-      signal,
-    );
+    const needed = [this.models.listed(requested), this.policy.known(), this.weightsBefore()] as const;
+    // Nearly always all of it is known.
+    const isKnown = !needed.some((part) => part instanceof Promise);
+    const [listed, policy, weights] = isKnown
+      ? (needed as Known<typeof needed>)
+      : await unlessAborted(Promise.all(needed), signal);
     const { adapter, engines } = choosePolicy(policy, stickyTo ?? null, sha256);
     const route = routeModel(requested, listed, onlyAsNamed ? requested : adapter, this.isStrict(listed));
     if (!route.found) throw new HindcastError('model-not-found', `the model '${requested}' does not exist`);
@@ -102,8 +107,8 @@ export class PolicyRouter {
     return version === null ? { version, why: 'weights' } : { version };
   }
 
-  private async weightsBefore(): Promise<RoutedAnswer['weights']> {
-    return this.weights.mayMove ? await this.weights.before(this.config.POLICY_BASE_URL) : null;
+  private weightsBefore(): Promise<RoutedAnswer['weights']> | null {
+    return this.weights.mayMove ? this.weights.before(this.config.POLICY_BASE_URL) : null;
   }
 
   private engineName(name: string | null, listed: readonly ListedModel[]): string {

@@ -21,7 +21,10 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private stopped = false;
   private stopWatch: () => void = () => undefined;
   private isRead: () => void = () => undefined;
-  private readonly firstRead = new Promise<void>((resolve) => (this.isRead = resolve));
+  private wasRead = false;
+  private readonly firstRead = new Promise<void>((resolve) => (this.isRead = resolve)).then(
+    () => void (this.wasRead = true),
+  );
 
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
@@ -53,9 +56,8 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** The current version, once it was read; a gateway that just started must not answer with an old one. */
-  async known(): Promise<CurrentPolicy> {
-    await this.firstRead;
-    return this.current;
+  known(): CurrentPolicy | Promise<CurrentPolicy> {
+    return this.wasRead ? this.current : this.firstRead.then(() => this.current);
   }
 
   /** What the trainer runs with, or `null` when none has started yet. */

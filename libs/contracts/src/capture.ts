@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readNewer } from './newer';
 import { PolicyVersion, SessionId, Tenant, Timestamp, TurnId } from './primitives';
+import { isHeaderWithoutMessages } from './quick-check';
 import { assertIds, assertLogProbs } from './typed-array';
 
 /** How the answer was sampled; what the engine's log-probs refer to follows from it. */
@@ -88,7 +89,7 @@ const HeaderWithoutMessages = CaptureHeader.omit({ messages: true });
 /** The header in pieces: its messages may be most of the capture, and are copied once. Those that somebody wrote are not read. */
 function headerJson({ messages, ...others }: CaptureHeader, written: Uint8Array | null): readonly Uint8Array[] {
   const json = written ?? Buffer.from(JSON.stringify(CaptureHeader.shape.messages.parse(messages)));
-  const rest = HeaderWithoutMessages.parse(others);
+  const rest = isHeaderWithoutMessages(others) ? others : HeaderWithoutMessages.parse(others);
   return [Buffer.from('{"messages":'), json, Buffer.from(`,${JSON.stringify(rest).slice(1)}`)];
 }
 

@@ -2,6 +2,7 @@ export { EngineSummary, Overview, ServiceSummary, ShownTurn } from './admin';
 export { CaptureHeader, Sampling, decodeCapture, encodeCapture, type Capture } from './capture';
 export { DeadLetter } from './dead';
 export { ContractViolation, DependencyUnavailable, HindcastError, errorCodes, type ErrorCode } from './errors';
+export { isCapturedMessage, isSampling } from './quick-check';
 export { readNewer, type Reading } from './newer';
 export { SessionOutcome } from './outcome';
 export { CanaryPolicy, CurrentPolicy, PolicyUpdated, StepMetrics, TrainerSettings } from './policy';

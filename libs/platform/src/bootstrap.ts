@@ -140,6 +140,8 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
     connectionTimeout: 0,
     // While it shuts down, who still comes on an open connection is answered, and told to close it.
     return503OnClosing: false,
+    // Nobody uses Express middleware.
+    skipMiddie: true,
     // A URL or a request line that cannot be read never reaches the error filter.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
       const { status, body } = httpErrorOf(error);

@@ -6,12 +6,14 @@ import {
   HindcastError,
   commands,
   contracts,
+  isCapturedMessage,
   messageSchema,
   queries,
   readNewer,
   surveys,
   type BodyOf,
   type ContractName,
+  type Envelope,
   type QueryName,
   type SurveyName,
 } from '@hindcast/contracts';
@@ -72,11 +74,10 @@ export class Bus {
   ): Promise<void> {
     const { subject, stage } = contracts[name];
     const { turnId, tenant, body } = message;
-    const parsed = messageSchema(name).safeParse({ v: 1, turnId, tenant, at: Date.now(), body });
-    if (!parsed.success) throw new ContractViolation(subject, z.prettifyError(parsed.error));
+    const json = messageJson(name, { v: 1, turnId, tenant, at: Date.now(), body });
     const id = message.id ?? (turnId === null ? null : `${stage}.${turnId}`);
     if (id === null) throw new ContractViolation(subject, 'a message without a turn needs an id of its own');
-    await this.store(subject, id, JSON.stringify(parsed.data), message.trace);
+    await this.store(subject, id, json, message.trace);
   }
 
   /**
@@ -241,6 +242,15 @@ export class Bus {
       message.respond('{}', { headers: failure });
     }
   }
+}
+
+/** @throws ContractViolation */
+function messageJson<N extends ContractName>(name: N, message: Envelope<BodyOf<N>>): string {
+  if (name === 'turnCaptured' && isCapturedMessage(message as Envelope<BodyOf<'turnCaptured'>>))
+    return JSON.stringify(message);
+  const parsed = messageSchema(name).safeParse(message);
+  if (!parsed.success) throw new ContractViolation(contracts[name].subject, z.prettifyError(parsed.error));
+  return JSON.stringify(parsed.data);
 }
 
 const INVALID = 'invalid-request';

@@ -21,7 +21,7 @@ const measured = new WeakMap<object, number>();
 /** Bytes of an entry as JSON, with its comma. */
 export function bytesOf(entry: object): number {
   let bytes = measured.get(entry);
-  if (bytes === undefined) measured.set(entry, (bytes = new TextEncoder().encode(JSON.stringify(entry)).length + 1));
+  if (bytes === undefined) measured.set(entry, (bytes = Buffer.byteLength(JSON.stringify(entry)) + 1));
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-import { Sampling } from '@hindcast/contracts';
+import { Sampling, isSampling } from '@hindcast/contracts';
 
 type Json = Record<string, unknown>;
 
@@ -40,7 +40,7 @@ export function samplingOf(request: Json): Sampling | null {
   const number = (field: string, fallback: number | null): unknown => request[field] ?? fallback;
   const topK = number('top_k', null);
   const seed = number('seed', null);
-  const parsed = Sampling.safeParse({
+  const sampling = {
     temperature: number('temperature', defaultSampling.temperature),
     topP: number('top_p', defaultSampling.top_p),
     topK: topK === -1 || topK === 0 ? null : topK,
@@ -49,7 +49,9 @@ export function samplingOf(request: Json): Sampling | null {
     frequencyPenalty: number('frequency_penalty', 0),
     repetitionPenalty: number('repetition_penalty', null),
     seed: Number.isSafeInteger(seed) ? seed : null,
-  });
+  };
+  if (isSampling(sampling as Sampling)) return sampling as Sampling;
+  const parsed = Sampling.safeParse(sampling);
   return parsed.success ? parsed.data : null;
 }
 
