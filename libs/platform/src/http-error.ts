@@ -1,6 +1,5 @@
 import { HttpException } from '@nestjs/common';
 import { HindcastError, type ErrorCode } from '@hindcast/contracts';
-import { z } from 'zod';
 
 /** OpenAI's error body. */
 export interface OpenAiError {
@@ -49,10 +48,7 @@ export function httpErrorOf(error: unknown): { status: number; body: OpenAiError
     const response = error.getResponse();
     const status = error.getStatus();
     if (isOpenAiError(response)) return { status, body: response };
-    const issue = zodErrorOf(error)?.issues[0];
-    const param = issue && issue.path.length > 0 ? issue.path.join('.') : null;
-    const message = issue ? `${param === null ? '' : `${param}: `}${issue.message}` : error.message;
-    return { status, body: openAiError(status, codeOfStatus(status, message), message, param) };
+    return { status, body: openAiError(status, codeOfStatus(status, error.message), error.message) };
   } else if (error instanceof Error) {
     // Fastify's own errors (body parser, content type, URL) carry a status and a message for the caller.
     const status = (error as { statusCode?: unknown }).statusCode;
@@ -87,11 +83,4 @@ function codeOfStatus(status: number, message: string): ErrorCode {
 function isOpenAiError(response: unknown): response is OpenAiError {
   const error = (response as { error?: unknown } | null)?.error;
   return typeof error === 'object' && error !== null && 'message' in error;
-}
-
-/** nestjs-zod's validation error keeps the schema's own error. */
-function zodErrorOf(error: HttpException): z.ZodError | null {
-  const source = error as { getZodError?: () => unknown };
-  const zodError = source.getZodError?.();
-  return zodError instanceof z.ZodError ? zodError : null;
 }
