@@ -17,7 +17,7 @@ export async function chat(stack: Stack, messages: OpenAI.ChatCompletionMessageP
   return { turnId: response.headers.get('x-hindcast-turn-id')!, model: data.model, message: data.choices[0]!.message };
 }
 
-/** Waits for what must become true; the test's own limit ends the wait. */
-export async function until(isTrue: () => Promise<boolean>): Promise<void> {
+/** Waits for what must become true; what cannot be asked yet is not true yet. The test's own time limit ends the wait. */
+export async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue().catch(() => false))) await sleep(100);
 }

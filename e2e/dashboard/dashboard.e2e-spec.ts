@@ -7,7 +7,7 @@ import { browserPath, overflowOf, startBrowser, violationsOf } from '../../apps/
 import type { Stack } from '../../apps/simulator/src/stack/stack';
 import { endTemporaryStack, startTemporaryStack, turnStory } from '../stack';
 import { admin, newestTurn, turnDetail } from './admin';
-import { chat, until } from './conversation';
+import { chat, eventually } from './conversation';
 import { deadLetteredTurn } from './dead-letter';
 import { WatchedPage, type Theme } from './watched-page';
 
@@ -122,13 +122,13 @@ interface ShownToken {
   it('feedback that a person gives there decides the turn', async () => {
     const { turnId: asked } = await chat(stack, [{ role: 'user', content: 'What is a comet?' }]);
     const shown = await open();
-    await until(async () => (await turnStory(stack, asked))['state'] === 'open');
+    await eventually(async () => (await turnStory(stack, asked))['state'] === 'open');
     await shown.goto(`/ui/turns/${asked}`);
     await shown.page.getByRole('radio', { name: 'Failed' }).check();
     await shown.page.getByLabel('Correction').fill('Say kindly and at length what a comet is made of.');
     await shown.page.getByRole('button', { name: 'Send feedback' }).click();
     await shown.page.getByRole('status').filter({ hasText: /\S/ }).first().waitFor();
-    await until(async () => (await turnStory(stack, asked))['reward'] === -1);
+    await eventually(async () => (await turnStory(stack, asked))['reward'] === -1);
     expect(await turnStory(stack, asked)).toMatchObject({ case: 'opdRl', rewardSource: 'feedback', reward: -1 });
   });
 
@@ -145,9 +145,11 @@ interface ShownToken {
       .getByRole('region', { name: /^Letter \d+$/ })
       .getByRole('button', { name: /^Replay/ })
       .click();
-    await until(async () => (await turnStory(stack, dead))['rewardSource'] === 'votes');
+    await eventually(async () => (await turnStory(stack, dead))['rewardSource'] === 'votes');
     expect(String((await turnStory(stack, dead))['reason'])).not.toContain('dead-letter');
-    await until(async () => (await admin<{ letters: [] }>(stack.gatewayUrl, '/dead-letters')).letters.length === 0);
+    await eventually(
+      async () => (await admin<{ letters: [] }>(stack.gatewayUrl, '/dead-letters')).letters.length === 0,
+    );
   });
 
   it('compares two versions, and goes back to the earlier one', async () => {
@@ -165,7 +167,7 @@ interface ShownToken {
 
     await shown.page.getByRole('button', { name: 'Roll back to the base model' }).click();
     await shown.page.getByRole('dialog').getByRole('button', { name: 'Roll back', exact: true }).click();
-    await until(async () => {
+    await eventually(async () => {
       const { policy } = await admin<{ policy: { version: number } }>(stack.gatewayUrl, '/overview');
       return policy.version === 0;
     });

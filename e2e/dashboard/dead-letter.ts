@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Stack } from '../../apps/simulator/src/stack/stack';
 import { turnStory } from '../stack';
-import { chat, until } from './conversation';
+import { chat, eventually } from './conversation';
 
 /**
  * A turn whose message killed its judge service as often as it may: the service dies at work, comes back, and finds a message that was
@@ -26,7 +26,7 @@ export async function deadLetteredTurn(stack: Stack): Promise<string> {
     await isAsked;
     await stack.kill('judge-svc');
     await stack.startAgain('judge-svc', { MAX_DELIVERIES: '1' });
-    await until(async () => (await turnStory(stack, turnId))['case'] === 'drop');
+    await eventually(async () => (await turnStory(stack, turnId))['case'] === 'drop');
     return turnId;
   } finally {
     silent.closeAllConnections();

@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import type { RunningService } from '@hindcast/platform';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { startPostgres, type TestPostgres } from './testing/postgres';
-import { send, storeCapture, startTestDispatcher, until } from './testing/service';
+import { eventually, send, startTestDispatcher, storeCapture } from './testing/service';
 import { pairedTurn } from './testing/turns';
 
 const JUDGE = 'judge-svc--rl-v1-turn-paired';
@@ -29,7 +29,7 @@ async function gauge(name: string, labels: string): Promise<number | null> {
 
 /** Where the server takes its time to answer, a scrape goes without the number. */
 const becomes = (name: string, labels: string, value: number): Promise<void> =>
-  until(async () => (await gauge(name, labels)) === value);
+  eventually(async () => (await gauge(name, labels)) === value);
 
 test('/metrics tells the lag of a service that does not run, and what the streams hold', async () => {
   expect(await gauge('consumer_pending_messages', `consumer="${JUDGE}"`)).toBeNull();
@@ -43,10 +43,12 @@ test('/metrics tells the lag of a service that does not run, and what the stream
 
   const turnIds = ['1', '2', '3'].map((n) => `dddddddd-0000-4000-8000-00000000000${n}`);
   for (const turnId of turnIds) await send(service, 'turnPaired', turnId, pairedTurn({ responseId: turnId }));
-  await until(async () => (await gauge('consumer_pending_messages', `consumer="${JUDGE}"`)) === 3);
+  await eventually(async () => (await gauge('consumer_pending_messages', `consumer="${JUDGE}"`)) === 3);
   await becomes('consumer_ack_pending_messages', `consumer="${JUDGE}"`, 0);
   // The dispatcher's own consumer of the same subject has taken them.
-  await until(async () => (await gauge('consumer_pending_messages', 'consumer="dispatcher--rl-v1-turn-paired"')) === 0);
+  await eventually(
+    async () => (await gauge('consumer_pending_messages', 'consumer="dispatcher--rl-v1-turn-paired"')) === 0,
+  );
   expect(await gauge('consumer_pending_messages', 'consumer="of-somebody-else"')).toBeNull();
   await becomes('stream_messages', 'stream="RL"', 3);
   await becomes('stream_messages', 'stream="RL_DEAD"', 0);
@@ -61,11 +63,11 @@ test('what is not known has no number', async () => {
       'hindcast_ledger_up{app="dispatcher"} 1',
     );
   // A check that a busy machine keeps waiting fails once.
-  await until(ledgerUp);
+  await eventually(ledgerUp);
   await nats.kill();
-  await until(async () => (await gauge('stream_messages', 'stream="RL"')) === null);
+  await eventually(async () => (await gauge('stream_messages', 'stream="RL"')) === null);
   await postgres.stop();
-  await until(async () => !(await ledgerUp()));
+  await eventually(async () => !(await ledgerUp()));
   const text = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
   expect(text).not.toMatch(/^hindcast_ledger_(turns|cases|waiting_samples|held_turns)\{/m);
 });

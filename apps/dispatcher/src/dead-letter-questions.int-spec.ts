@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { contracts, deadSubject, durableName, messageSchema } from '@hindcast/contracts';
 import { Bus, type QueryOf, type RunningService } from '@hindcast/platform';
 import { run } from './testing/command';
-import { send, storeCapture, turnDetail, until } from './testing/service';
+import { eventually, send, storeCapture, turnDetail } from './testing/service';
 import { startTestLedger, type TestLedger } from './testing/test-ledger';
 import { pairedTurn, unhintedTurn } from './testing/turns';
 
@@ -32,7 +32,7 @@ async function bury(turnId: string, body: unknown, tenant = 'acme', code = 'hand
   };
   const envelope = messageSchema('dead').parse({ v: 1, turnId, tenant, at, body: letter });
   await service.app.get(Bus).store(deadSubject(subject), randomUUID(), JSON.stringify(envelope));
-  await until(async () => (await list({ tenant })).some((row) => row.turnId === turnId));
+  await eventually(async () => (await list({ tenant })).some((row) => row.turnId === turnId));
 }
 const list = async (filter: Partial<QueryOf<'deadLetters'>> = {}) =>
   (await ask('deadLetters', { tenant: null, code: null, subject: null, before: null, limit: 50, ...filter })).letters;
@@ -75,7 +75,7 @@ it('dead letters are listed, shown, replayed and discarded, each within its tena
     reason: 'dead-letter:handler-failed',
   });
   expect((await ask('replayDeadLetter', { ...name, force: false })).outcome).toBe('replayed');
-  await until(async () => (await turnDetail(service, turnId))?.turn.case === 'rl');
+  await eventually(async () => (await turnDetail(service, turnId))?.turn.case === 'rl');
   expect((await ask('replayDeadLetter', { ...name, force: false })).outcome).toBe('gone');
 
   const letter = (await list({ tenant: 'globex' }))[0]!;

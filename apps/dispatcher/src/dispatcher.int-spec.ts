@@ -2,7 +2,7 @@ import { Bus, Buckets, type RunningService } from '@hindcast/platform';
 import { Sample, contracts, durableName, type LedgerStatus, type TurnStory } from '@hindcast/contracts';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, published, send, startTestDispatcher, storeCapture } from './testing/service';
 import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
 
 let nats: NatsServer;
@@ -39,11 +39,11 @@ function expectBalanced({ turns, cases }: LedgerStatus): void {
 test('a turn from its capture to the version that was trained on it', async () => {
   const turnId = await storeCapture(service, 'r-1');
   await send(service, 'turnCaptured', turnId, capturedTurn({ responseId: 'r-1' }));
-  await until(async () => (await story(turnId))?.state === 'open');
+  await eventually(async () => (await story(turnId))?.state === 'open');
   await send(service, 'turnPaired', turnId, pairedTurn({ responseId: 'r-1' }));
-  await until(async () => (await story('r-1'))?.state === 'paired');
+  await eventually(async () => (await story('r-1'))?.state === 'paired');
   await send(service, 'turnScored', turnId, scoredTurn({ responseId: 'r-1', evalScore: -1 }));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   expect(await story('r-1')).toEqual({
     turnId,
     responseId: 'r-1',
@@ -57,7 +57,7 @@ test('a turn from its capture to the version that was trained on it', async () =
     hint: 'Answer in one sentence.',
     trainedIn: null,
   });
-  await until(async () => (await published(nats.url, 'sampleReady')).some((message) => message.turnId === turnId));
+  await eventually(async () => (await published(nats.url, 'sampleReady')).some((message) => message.turnId === turnId));
   const message = (await published(nats.url, 'sampleReady')).find((sent) => sent.turnId === turnId)!;
   expect(message.tenant).toBe('acme');
   expect(Sample.parse(message.body)).toMatchObject({
@@ -80,7 +80,7 @@ test('a turn from its capture to the version that was trained on it', async () =
   };
   await send(service, 'policyUpdated', null, step);
   await send(service, 'policyUpdated', null, step);
-  await until(async () => (await story(turnId))?.state === 'trained');
+  await eventually(async () => (await story(turnId))?.state === 'trained');
   expect((await story(turnId))?.trainedIn).toBe(4);
   expect(await status()).toMatchObject({
     samplesTrained: 1,
@@ -92,11 +92,11 @@ test('a turn from its capture to the version that was trained on it', async () =
   const [outbox] = await query<{ body: unknown }>(databaseUrl, `SELECT body FROM outbox WHERE "turnId" = '${turnId}'`);
   expect(outbox?.body).toBeNull();
   await send(service, 'policyUpdated', null, { ...step, state: 'rolled-back', reason: 'rolled back to version 3' });
-  await until(async () => (await status()).versionsPublished === 0);
+  await eventually(async () => (await status()).versionsPublished === 0);
   // Messages may come in any order.
   await send(service, 'policyUpdated', null, step);
   await send(service, 'policyUpdated', null, { ...step, version: 5, parent: 3, turnIds: [turnId] });
-  await until(async () => (await status()).policyVersion === 5);
+  await eventually(async () => (await status()).policyVersion === 5);
   expect(await query(databaseUrl, 'SELECT version, state, reason FROM policy_versions ORDER BY version')).toEqual([
     { version: 4, state: 'rolled-back', reason: 'rolled back to version 3' },
     { version: 5, state: 'published', reason: null },
@@ -111,7 +111,7 @@ test('a turn from its capture to the version that was trained on it', async () =
 test("a turn is nobody else's to see", async () => {
   const turnId = await storeCapture(service, 'r-own');
   await send(service, 'turnCaptured', turnId, capturedTurn({ responseId: 'r-own' }));
-  await until(async () => (await story('r-own')) !== null);
+  await eventually(async () => (await story('r-own')) !== null);
   expect(await story(turnId, 'other')).toBeNull();
   expect(await story('r-own', 'other')).toBeNull();
   expect((await status('other')).turns.captured).toBe(0);
@@ -120,7 +120,7 @@ test("a turn is nobody else's to see", async () => {
 test('an id with a NUL or half a surrogate pair is as good as any other, in a message and in a question', async () => {
   const turnId = await storeCapture(service, 'r-\0-\ud800');
   await send(service, 'turnCaptured', turnId, capturedTurn({ responseId: 'r-\0-\ud800' }));
-  await until(async () => (await story('r-\0-\ud800')) !== null);
+  await eventually(async () => (await story('r-\0-\ud800')) !== null);
   expect(await story('\0')).toBeNull();
   expect(await story('\udc00')).toBeNull();
 });
@@ -128,7 +128,7 @@ test('an id with a NUL or half a surrogate pair is as good as any other, in a me
 test('D73: everything twice, the judgement first and a different one later: one decision, one sample', async () => {
   const turnId = await storeCapture(service, 'r-2');
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-2', evalScore: 1 }));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-2', evalScore: 1 }));
   await send(service, 'turnScored', turnId, scoredTurn({ responseId: 'r-2', evalScore: -1 }));
   for (let round = 0; round < 2; round++) {
@@ -148,7 +148,7 @@ test('feedback outweighs the votes', async () => {
   const bucket = await service.app.get(Buckets).open('feedback');
   await bucket.put(turnId, JSON.stringify({ reward: -1, comment: null, correction: null, at: 1 }));
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-3', evalScore: 1 }));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   expect(await story(turnId)).toMatchObject({ case: 'rl', evalScore: -1 });
 });
 
@@ -157,7 +157,7 @@ test('staleness is measured against the version that serves', async () => {
   await bucket.put('current', JSON.stringify({ version: 8, adapter: 'a', engines: [], at: 1 }));
   const turnId = await storeCapture(service, 'r-4');
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-4', evalScore: 1, policyVersion: 3 }));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   await bucket.delete('current');
   expect(await story(turnId)).toMatchObject({ case: 'drop', reason: 'stale' });
 });
@@ -165,9 +165,9 @@ test('staleness is measured against the version that serves', async () => {
 test('a sample that the trainer refuses becomes a drop with its reason', async () => {
   const turnId = await storeCapture(service, 'r-5');
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-5', evalScore: 1 }));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   await send(service, 'sampleRefused', turnId, { reason: 'stale', detail: 'lag 5', policyVersion: 9 });
-  await until(async () => (await story(turnId))?.case === 'drop');
+  await eventually(async () => (await story(turnId))?.case === 'drop');
   expect(await story(turnId)).toMatchObject({ reason: 'refused:stale', trainedIn: null });
   expect((await status()).reasons['refused:stale']).toBe(1);
 });
@@ -177,7 +177,7 @@ test('a judged turn that no schema takes dies, and its turn is dropped with the 
   await send(service, 'turnPaired', turnId, pairedTurn({ responseId: 'r-6' }));
   const broken = { v: 1, turnId, tenant: 'acme', at: 1, body: { evalScore: null } };
   await bus().store(contracts.turnUnhinted.subject, `judged.${turnId}`, JSON.stringify(broken));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   expect(await story(turnId)).toMatchObject({ case: 'drop', reason: 'dead-letter:contract-violation' });
   expect(await query(databaseUrl, `SELECT code FROM dead_letters WHERE "turnId" = '${turnId}'`)).toHaveLength(1);
 });
@@ -185,7 +185,7 @@ test('a judged turn that no schema takes dies, and its turn is dropped with the 
 test('no capture, no sample', async () => {
   const turnId = 'ffffffff-0000-4000-8000-000000000001';
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId: 'r-7', evalScore: 1 }));
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   expect(await story(turnId)).toMatchObject({ case: 'drop', reason: 'capture-missing' });
 });
 
@@ -207,7 +207,7 @@ test('D5: /metrics tells by version whether the answers get better', async () =>
       const responseId = `r-d5-${policyVersion}-${index}`;
       const turnId = await storeCapture(service, responseId);
       await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId, evalScore, policyVersion }));
-      await until(() => isDecided(turnId));
+      await eventually(() => isDecided(turnId));
     }
   }
   const turnId = await storeCapture(service, 'r-d5-hinted');
@@ -217,7 +217,7 @@ test('D5: /metrics tells by version whether the answers get better', async () =>
     turnId,
     scoredTurn({ responseId: 'r-d5-hinted', evalScore: -1, policyVersion: 51 }),
   );
-  await until(() => isDecided(turnId));
+  await eventually(() => isDecided(turnId));
   const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
   const value = (name: string, version: number): number =>
     Number(new RegExp(`hindcast_ledger_version_${name}\\{version="${version}",.*\\} (\\S+)`).exec(metrics)![1]);
@@ -227,11 +227,11 @@ test('D5: /metrics tells by version whether the answers get better', async () =>
 
 /** Nothing waits for the dispatcher, and nothing for the bus. */
 async function settled(): Promise<void> {
-  await until(async () => {
+  await eventually(async () => {
     const { pending } = await bus().request('overview', { tenant: null });
     return Object.values(contracts)
       .filter(({ handlers }) => (handlers as readonly string[]).includes('dispatcher'))
       .every(({ subject }) => pending[durableName('dispatcher', subject)] === 0);
   });
-  await until(async () => (await query(databaseUrl, 'SELECT 1 FROM outbox WHERE "sentAt" IS NULL')).length === 0);
+  await eventually(async () => (await query(databaseUrl, 'SELECT 1 FROM outbox WHERE "sentAt" IS NULL')).length === 0);
 }

@@ -7,7 +7,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { published, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, published, startTestDispatcher, storeCapture } from './testing/service';
 import { capturedTurn, pairedTurn, unhintedTurn } from './testing/turns';
 
 let nats: NatsServer;
@@ -84,20 +84,20 @@ test('killed after commits and before acknowledgements, in the middle of session
     const crashing = start({ CRASH_AT });
     const exit = once(crashing, 'exit');
     // With everything decided there is no commit left to be killed after.
-    await Promise.race([exit, until(all)]);
+    await Promise.race([exit, eventually(all)]);
     crashing.kill('SIGKILL');
     await exit;
   }
   const last = start({});
-  await until(all);
+  await eventually(all);
   // 1 + (1 − 1)/2. A turn that the ledger did not know yet when its session was settled is no step of it: then 1 + 1, or 1 − 1, which is
   // no signal and is dropped.
   for (const { reward, reason } of await decided()) expect([1, 2, 'no-signal']).toContain(reward ?? reason);
   const kept = async () => (await query(databaseUrl, 'SELECT "turnId" FROM samples')).length;
-  await until(
+  await eventually(
     async () => new Set((await published(nats.url, 'sampleReady')).map(({ turnId }) => turnId)).size === (await kept()),
   );
-  await until(async () => (await query(databaseUrl, 'SELECT FROM outbox WHERE "sentAt" IS NULL')).length === 0);
+  await eventually(async () => (await query(databaseUrl, 'SELECT FROM outbox WHERE "sentAt" IS NULL')).length === 0);
   expect(await query(databaseUrl, 'SELECT * FROM held_turns')).toEqual([]);
   expect((await published(nats.url, 'sampleReady')).length).toBe(await kept());
   last.kill('SIGTERM');

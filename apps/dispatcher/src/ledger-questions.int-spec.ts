@@ -3,7 +3,7 @@ import { contracts, durableName, encodeLogProbs, encodeNumbers, type TrainedSamp
 import { Buckets, type RunningService } from '@hindcast/platform';
 import { CountKeeper } from './count-keeper';
 import { query } from './testing/postgres';
-import { send, storeCapture, turnDetail, until } from './testing/service';
+import { eventually, send, storeCapture, turnDetail } from './testing/service';
 import { startTestLedger, type TestLedger } from './testing/test-ledger';
 import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
 
@@ -47,13 +47,13 @@ async function decidedTurn(hinted: boolean): Promise<string> {
   await send(service, 'turnPaired', turnId, pairedTurn({ responseId }));
   if (hinted) await send(service, 'turnScored', turnId, scoredTurn({ responseId }));
   else await send(service, 'turnUnhinted', turnId, unhintedTurn({ responseId }));
-  await until(async () => (await detail(turnId))?.decision != null && (await detail(turnId))?.answer !== null);
+  await eventually(async () => (await detail(turnId))?.decision != null && (await detail(turnId))?.answer !== null);
   return turnId;
 }
 
 it('an empty ledger answers every question', async () => {
   const consumer = durableName('dispatcher', contracts.turnScored.subject);
-  await until(async () => (await overview()).pending[consumer] === 0);
+  await eventually(async () => (await overview()).pending[consumer] === 0);
   const empty = await overview();
   expect(empty).toMatchObject({
     deadLetters: 0,
@@ -110,9 +110,9 @@ it('all that is known of a turn, with its tokens and what a step made of them', 
   // What the trainer says of it may come before the version, and twice.
   await send(service, 'sampleTrained', turnId, trained);
   await send(service, 'sampleTrained', turnId, { ...trained, version: 5 });
-  await until(async () => (await detail(turnId))?.trained != null);
+  await eventually(async () => (await detail(turnId))?.trained != null);
   await send(service, 'policyUpdated', null, step(turnId));
-  await until(async () => (await detail(turnId))?.turn.trainedIn === 4);
+  await eventually(async () => (await detail(turnId))?.turn.trainedIn === 4);
   expect((await detail(turnId))!.trained).toEqual(trained);
   const feedback = { reward: -1 as const, comment: 'no', correction: null, at: 5 };
   await (await service.app.get(Buckets).open('feedback')).put(`late.${turnId}`, JSON.stringify(feedback));
@@ -122,14 +122,16 @@ it('all that is known of a turn, with its tokens and what a step made of them', 
   expect((await overview('other')).turnsRevision).toBe('0');
   // An answer that is not this turn's has no tokens to be kept.
   await send(service, 'sampleTrained', randomUUID(), trained);
-  await until(async () => (await overview()).pending[durableName('dispatcher', contracts.sampleTrained.subject)] === 0);
+  await eventually(
+    async () => (await overview()).pending[durableName('dispatcher', contracts.sampleTrained.subject)] === 0,
+  );
   expect(await query(ledger.env.DATABASE_URL, 'SELECT FROM trained_tokens')).toHaveLength(1);
 });
 
 it('counts are those of the rows, whatever was written, and stay so when they are melted and made anew', async () => {
   const turnIds = [await decidedTurn(true), await decidedTurn(false), await decidedTurn(false)];
   await send(service, 'sampleRefused', turnIds[1]!, { reason: 'stale', detail: 'lag 5', policyVersion: 9 });
-  await until(async () => (await detail(turnIds[1]!))?.turn.reason === 'refused:stale');
+  await eventually(async () => (await detail(turnIds[1]!))?.turn.reason === 'refused:stale');
   await query(ledger.env.DATABASE_URL, `UPDATE decisions SET person = -1 WHERE "turnId" = '${turnIds[2]}'`);
   const { flow } = await overview();
   const [rows] = await query<Record<string, number>>(
@@ -194,7 +196,7 @@ it('counts are those of the rows, whatever was written, and stay so when they ar
 it('steps and versions go from page to page, the base model last', async () => {
   const turnId = await decidedTurn(false);
   for (const version of [5, 6]) await send(service, 'policyUpdated', null, step(turnId, version));
-  await until(async () => (await overview()).status.policyVersion === 6);
+  await eventually(async () => (await overview()).status.policyVersion === 6);
   expect((await overview()).policySince).toBeGreaterThan(1_700_000_000_000);
   const steps = await ask('steps', { before: null, limit: 2 });
   expect([steps.steps.map(({ version }) => version), steps.next]).toEqual([[6, 5], 5]);

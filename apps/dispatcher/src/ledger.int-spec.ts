@@ -10,7 +10,7 @@ import { Ledger } from './ledger';
 import { LedgerOverviewReader } from './ledger-overview';
 import { LedgerWriter, type TurnChange } from './ledger-writer';
 import { databaseOf, query, startPostgres, withDatabase, type TestPostgres } from './testing/postgres';
-import { until } from './testing/service';
+import { eventually } from './testing/service';
 
 let postgres: TestPostgres;
 let url: string;
@@ -247,7 +247,7 @@ test('a dispatcher that starts before its database waits for it', async () => {
   await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
   let isOpen = false;
   const opening = openLedger().then(() => (isOpen = true));
-  await until(async () => databases.length > 0);
+  await eventually(async () => databases.length > 0);
   expect(isOpen).toBe(false);
   await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
   await opening;

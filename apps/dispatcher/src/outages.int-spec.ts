@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Bus, type RunningService } from '@hindcast/platform';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
-import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, published, send, startTestDispatcher, storeCapture } from './testing/service';
 import { capturedTurn, pairedTurn, unhintedTurn } from './testing/turns';
 
 let nats: NatsServer;
@@ -43,13 +43,13 @@ test('two dispatchers on one folder, the database and then the broker killed und
   await feed(20);
   await nats.kill();
   await nats.restart();
-  await until(
+  await eventually(
     async () => services.every((service) => service.app.get(Bus) !== undefined) && (await status()).turns.captured > 0,
   );
   await feed(20);
 
-  await until(async () => (await status()).cases.rl === turnIds.length);
-  await until(
+  await eventually(async () => (await status()).cases.rl === turnIds.length);
+  await eventually(
     async () =>
       new Set((await published(nats.url, 'sampleReady')).map((message) => message.turnId)).size === turnIds.length,
   );

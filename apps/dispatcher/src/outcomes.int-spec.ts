@@ -4,7 +4,7 @@ import type { TurnStory } from '@hindcast/contracts';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { Sessions } from './sessions';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, published, send, startTestDispatcher, storeCapture } from './testing/service';
 import { capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
 
 let nats: NatsServer;
@@ -37,7 +37,7 @@ async function paired(sessionId: string, over = {}): Promise<string> {
   const ids = { responseId, sessionId, outcomePending: true, ...over };
   await send(service, 'turnCaptured', turnId, capturedTurn(ids));
   await send(service, 'turnPaired', turnId, pairedTurn(ids));
-  await until(async () => (await stateOf(turnId)) === 'paired');
+  await eventually(async () => (await stateOf(turnId)) === 'paired');
   return turnId;
 }
 const judge = (turnId: string, sessionId: string, evalScore: -1 | 0 | 1) =>
@@ -55,7 +55,7 @@ test('turns wait for the outcome of their session, and are decided together with
   const turns = [await paired(sessionId), await paired(sessionId)];
   await judge(turns[0]!, sessionId, 1);
   await judge(turns[1]!, sessionId, 0);
-  await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'judged'));
+  await eventually(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'judged'));
   const { cases, turns: books } = await status();
   expect(cases.deciding).toBe(2);
   const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
@@ -63,11 +63,11 @@ test('turns wait for the outcome of their session, and are decided together with
   expect(Object.values(cases).reduce((sum, count) => sum + count, 0)).toBe(books.paired);
 
   await end(sessionId, -1);
-  await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'decided'));
+  await eventually(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'decided'));
   // −1 + 1 · (1 + 0)/2
   for (const turnId of turns)
     expect(await story(turnId)).toMatchObject({ case: 'rl', reward: -0.5, rewardSource: 'outcome' });
-  await until(async () => {
+  await eventually(async () => {
     const samples = await published(nats.url, 'sampleReady');
     return turns.every((turnId) => samples.some((sample) => sample.turnId === turnId && sample.body.reward === -0.5));
   });
@@ -79,9 +79,9 @@ test('an outcome that comes before anything else is kept; nothing is decided bef
   await end(sessionId, 1);
   const turns = [await paired(sessionId), await paired(sessionId), await paired(sessionId)];
   await judge(turns[1]!, sessionId, -1);
-  await until(async () => (await stateOf(turns[1]!)) === 'judged');
+  await eventually(async () => (await stateOf(turns[1]!)) === 'judged');
   await judge(turns[0]!, sessionId, 1);
-  await until(async () => (await stateOf(turns[0]!)) === 'judged');
+  await eventually(async () => (await stateOf(turns[0]!)) === 'judged');
   // The third completes the session.
   const last = turns[2]!;
   await send(
@@ -90,7 +90,7 @@ test('an outcome that comes before anything else is kept; nothing is decided bef
     last,
     scoredTurn({ responseId: last, sessionId, evalScore: 1, outcomePending: true }),
   );
-  await until(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'decided'));
+  await eventually(async () => (await Promise.all(turns.map(stateOf))).every((state) => state === 'decided'));
   const stories = await Promise.all(turns.map(story));
   expect(stories.map((one) => [one!.case, one!.evalScore])).toEqual([
     ['rl', 1],
@@ -105,12 +105,12 @@ test('a turn that ended unpaired is not waited for', async () => {
   const turnId = await paired(sessionId);
   const open = await storeCapture(service, 'r-open');
   await send(service, 'turnCaptured', open, capturedTurn({ responseId: 'r-open', sessionId, outcomePending: true }));
-  await until(async () => (await stateOf(open)) === 'open');
+  await eventually(async () => (await stateOf(open)) === 'open');
   await end(sessionId, 0.25);
   await judge(turnId, sessionId, 0);
-  await until(async () => (await stateOf(turnId)) === 'judged');
+  await eventually(async () => (await stateOf(turnId)) === 'judged');
   await send(service, 'turnClosed', open, { reason: 'expired', detail: null });
-  await until(async () => (await stateOf(turnId)) === 'decided');
+  await eventually(async () => (await stateOf(turnId)) === 'decided');
   expect((await story(turnId))!.reward).toBe(0.25);
 });
 
@@ -126,7 +126,7 @@ test('the first outcome counts; a later one is recorded as late, the same messag
         `SELECT reward, late FROM session_outcomes WHERE "sessionId" = '${sessionId}'`,
       )
     )[0];
-  await until(async () => (await row())?.late === 1);
+  await eventually(async () => (await row())?.late === 1);
   expect(await row()).toEqual({ reward: 1, late: 1 });
 });
 
@@ -134,9 +134,9 @@ test('a turn whose outcome never comes is decided by its own score, and says so'
   const sessionId = newSession();
   const turnId = await paired(sessionId);
   await judge(turnId, sessionId, 1);
-  await until(async () => (await stateOf(turnId)) === 'judged');
+  await eventually(async () => (await stateOf(turnId)) === 'judged');
   await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = now() WHERE "turnId" = '${turnId}'`);
-  await until(async () => (await stateOf(turnId)) === 'decided');
+  await eventually(async () => (await stateOf(turnId)) === 'decided');
   expect(await story(turnId)).toMatchObject({
     case: 'rl',
     reward: 1,
@@ -149,12 +149,12 @@ test('what a crash left between outcome and decision is found', async () => {
   const sessionId = newSession();
   const turnId = await paired(sessionId);
   await judge(turnId, sessionId, 1);
-  await until(async () => (await stateOf(turnId)) === 'judged');
+  await eventually(async () => (await stateOf(turnId)) === 'judged');
   await query(
     databaseUrl,
     `INSERT INTO session_outcomes (tenant, "sessionId", reward) VALUES ('acme', '${sessionId}', -1)`,
   );
-  await until(async () => (await stateOf(turnId)) === 'decided');
+  await eventually(async () => (await stateOf(turnId)) === 'decided');
   // −1 + 1 · 1
   expect(await story(turnId)).toMatchObject({ case: 'drop', reason: 'no-signal', rewardSource: 'outcome' });
 });
@@ -163,7 +163,7 @@ test('a turn that waits for an outcome but has no session has nothing to wait fo
   const turnId = await storeCapture(service, 'r-alone');
   const ids = { responseId: 'r-alone', sessionId: null, outcomePending: true };
   await send(service, 'turnUnhinted', turnId, unhintedTurn({ ...ids, evalScore: -1 }));
-  await until(async () => (await stateOf(turnId)) === 'decided');
+  await eventually(async () => (await stateOf(turnId)) === 'decided');
   expect(await story(turnId)).toMatchObject({ case: 'rl', reward: -1, reason: null });
 });
 
@@ -171,14 +171,14 @@ test('a session that cannot be settled keeps no other one waiting', async () => 
   const [broken, sound] = [newSession(), newSession()];
   const turnId = await paired(sound);
   await judge(turnId, sound, 1);
-  await until(async () => (await stateOf(turnId)) === 'judged');
+  await eventually(async () => (await stateOf(turnId)) === 'judged');
   await query(
     databaseUrl,
     `INSERT INTO held_turns ("turnId", tenant, "sessionId", judged, "expiresAt")
       VALUES ('${broken}', 'acme', '${broken}', 'no judgement', '2026-01-01')`,
   );
   await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = '2026-01-02' WHERE "turnId" = '${turnId}'`);
-  await until(async () => (await stateOf(turnId)) === 'decided');
+  await eventually(async () => (await stateOf(turnId)) === 'decided');
   expect(await story(turnId)).toMatchObject({ case: 'rl', reward: 1, reason: 'outcome-expired' });
   await query(databaseUrl, `DELETE FROM held_turns WHERE "turnId" = '${broken}'`);
 });
@@ -195,7 +195,7 @@ test('of two outcomes that are on their way at once, the one that was sent first
       databaseUrl,
       `SELECT reward, late FROM session_outcomes WHERE "sessionId" = ANY('{${sessions.join(',')}}')`,
     );
-  await until(async () => (await stored()).filter(({ late }) => late === 1).length === sessions.length);
+  await eventually(async () => (await stored()).filter(({ late }) => late === 1).length === sessions.length);
   expect((await stored()).map(({ reward }) => reward)).toEqual(sessions.map(() => 0.37));
 });
 
@@ -235,18 +235,18 @@ test('an outcome that was sent first comes too late once a turn is decided by an
     return service.app.get(Bus).store('rl.v1.session.outcome', newSession(), JSON.stringify(message));
   };
   await tell(3_000, 1);
-  await until(async () => (await outcomeOf(sessionId))?.reward === 1);
+  await eventually(async () => (await outcomeOf(sessionId))?.reward === 1);
   await judge(turns[0]!, sessionId, 0);
-  await until(async () => (await stateOf(turns[0]!)) === 'judged');
+  await eventually(async () => (await stateOf(turns[0]!)) === 'judged');
   // Nothing is decided by the other one yet.
   await tell(2_000, -1);
-  await until(async () => (await outcomeOf(sessionId))?.reward === -1);
+  await eventually(async () => (await outcomeOf(sessionId))?.reward === -1);
   await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = now() WHERE "turnId" = '${turns[0]}'`);
-  await until(async () => (await stateOf(turns[0]!)) === 'decided');
+  await eventually(async () => (await stateOf(turns[0]!)) === 'decided');
   await tell(1_000, 0.5);
-  await until(async () => (await outcomeOf(sessionId))?.late === 2);
+  await eventually(async () => (await outcomeOf(sessionId))?.late === 2);
   await judge(turns[1]!, sessionId, 0);
-  await until(async () => (await stateOf(turns[1]!)) === 'decided');
+  await eventually(async () => (await stateOf(turns[1]!)) === 'decided');
   expect((await Promise.all(turns.map(story))).map((one) => one!.reward)).toEqual([-1, -1]);
 });
 
@@ -261,11 +261,11 @@ test('a step that a person gave 0 is in the mean, before it is decided and after
     turns[0]!,
     unhintedTurn({ responseId: turns[0]!, sessionId, ...word, evalVotes: [] }),
   );
-  await until(async () => (await stateOf(turns[0]!)) === 'judged');
+  await eventually(async () => (await stateOf(turns[0]!)) === 'judged');
   await query(databaseUrl, `UPDATE held_turns SET "expiresAt" = now() WHERE "turnId" = '${turns[0]}'`);
-  await until(async () => (await stateOf(turns[0]!)) === 'decided');
+  await eventually(async () => (await stateOf(turns[0]!)) === 'decided');
   await judge(turns[1]!, sessionId, 1);
-  await until(async () => (await stateOf(turns[1]!)) === 'decided');
+  await eventually(async () => (await stateOf(turns[1]!)) === 'decided');
   // −1 + 0, then −1 + (0 + 1)/2
   expect((await Promise.all(turns.map(story))).map((one) => one!.reward)).toEqual([-1, -0.5]);
 });

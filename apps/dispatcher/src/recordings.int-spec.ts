@@ -1,7 +1,7 @@
 import { encodeLogProbs, encodeNumbers, type TrainedSample } from '@hindcast/contracts';
 import { startNatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { published, send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, published, send, startTestDispatcher, storeCapture } from './testing/service';
 import { pairedTurn, scoredTurn } from './testing/turns';
 
 const trained: TrainedSample = {
@@ -32,8 +32,8 @@ test.each([
   const turnId = await storeCapture(first, 'r-1');
   await send(first, 'turnScored', turnId, scoredTurn({ responseId: 'r-1' }));
   const samples = async () => (await published(nats.url, 'sampleReady')).map((message) => message.body);
-  await until(async () => (await samples()).length === 1);
-  await until(async () => (await count('outbox WHERE "sentAt" IS NOT NULL')) === 1);
+  await eventually(async () => (await samples()).length === 1);
+  await eventually(async () => (await count('outbox WHERE "sentAt" IS NOT NULL')) === 1);
   const [sent] = await samples();
   await first.close();
   expect([await count('outbox WHERE body IS NOT NULL'), await count('recordings')]).toEqual([
@@ -45,9 +45,9 @@ test.each([
   await nats.restart({ empty: true });
   await query(url, 'UPDATE outbox SET "sentAt" = NULL');
   const second = await startTestDispatcher(env);
-  await until(async () => (await samples()).length === 1);
+  await eventually(async () => (await samples()).length === 1);
   expect(JSON.stringify((await samples())[0])).toBe(JSON.stringify(sent));
-  await until(async () => (await count('outbox WHERE "sentAt" IS NULL')) === 0);
+  await eventually(async () => (await count('outbox WHERE "sentAt" IS NULL')) === 0);
   await second.close();
   await nats.stop();
 });
@@ -58,10 +58,10 @@ test('without recordings nothing is kept of texts and tokens', async () => {
   const turnId = await storeCapture(service, 'r-1');
   await send(service, 'turnPaired', turnId, pairedTurn({ responseId: 'r-1' }));
   await send(service, 'turnScored', turnId, scoredTurn({ responseId: 'r-1' }));
-  await until(async () => (await query(url, 'SELECT FROM decisions')).length === 1);
+  await eventually(async () => (await query(url, 'SELECT FROM decisions')).length === 1);
   await send(service, 'sampleTrained', turnId, trained);
   const metrics = async () => (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
-  await until(async () => /ledger_messages_total\{subject="rl\.v1\.sample\.trained"/.test(await metrics()));
+  await eventually(async () => /ledger_messages_total\{subject="rl\.v1\.sample\.trained"/.test(await metrics()));
   expect(await query(url, 'SELECT "turnId" FROM turn_texts UNION ALL SELECT "turnId" FROM trained_tokens')).toEqual([]);
   await service.close();
   await nats.stop();
@@ -80,12 +80,12 @@ test('old recordings are deleted, but none whose sample is still to be sent', as
   for (const turnId of turnIds) await send(first, 'turnScored', turnId, scoredTurn({ responseId: turnId }));
   const kept = async (table: string) =>
     (await query<{ turnId: string }>(url, `SELECT "turnId" FROM ${table}`)).map((row) => row.turnId);
-  await until(async () => (await kept('decisions')).length === 3);
+  await eventually(async () => (await kept('decisions')).length === 3);
   for (const turnId of turnIds) await send(first, 'sampleTrained', turnId, trained);
-  await until(async () => (await kept('trained_tokens')).length === 3 && (await kept('turn_texts')).length === 3);
+  await eventually(async () => (await kept('trained_tokens')).length === 3 && (await kept('turn_texts')).length === 3);
   const recorded = async () =>
     (await query<{ turnId: string }>(url, 'SELECT "turnId" FROM recordings')).map((row) => row.turnId).sort();
-  await until(async () => (await query(url, 'SELECT FROM outbox WHERE "sentAt" IS NOT NULL')).length === 3);
+  await eventually(async () => (await query(url, 'SELECT FROM outbox WHERE "sentAt" IS NOT NULL')).length === 3);
   await first.close();
   await query(url, `UPDATE recordings SET "decidedAt" = now() - interval '31 days' WHERE "turnId" <> '${turnIds[2]}'`);
   for (const table of ['turn_texts', 'trained_tokens'])
@@ -96,9 +96,9 @@ test('old recordings are deleted, but none whose sample is still to be sent', as
     `UPDATE outbox SET "sentAt" = NULL, "createdAt" = now() + interval '1 day' WHERE "turnId" = '${turnIds[1]}'`,
   );
   const second = await startTestDispatcher(env);
-  await until(async () => (await recorded()).length === 2);
+  await eventually(async () => (await recorded()).length === 2);
   expect(await recorded()).toEqual([turnIds[1]!, turnIds[2]!].sort());
-  await until(async () => (await kept('trained_tokens')).length === 1 && (await kept('turn_texts')).length === 1);
+  await eventually(async () => (await kept('trained_tokens')).length === 1 && (await kept('turn_texts')).length === 1);
   expect([await kept('turn_texts'), await kept('trained_tokens')]).toEqual([[turnIds[2]], [turnIds[2]]]);
   await second.close();
   await nats.stop();

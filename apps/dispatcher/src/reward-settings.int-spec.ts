@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Buckets, type RunningService } from '@hindcast/platform';
 import { startNatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { send, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, send, startTestDispatcher, storeCapture } from './testing/service';
 import { unhintedTurn } from './testing/turns';
 
 let postgres: TestPostgres;
@@ -38,7 +38,7 @@ test('binary RL keeps exactly one turn without a score of a session, also when t
       url,
       'SELECT "case", reason, count(*)::int FROM decisions GROUP BY 1, 2 ORDER BY 2',
     );
-  await until(async () => (await decided()).reduce((sum, row) => sum + row.count, 0) === turns.length);
+  await eventually(async () => (await decided()).reduce((sum, row) => sum + row.count, 0) === turns.length);
   expect(await decided()).toEqual([
     { case: 'rl', reason: 'at-least-one', count: sessions.length },
     { case: 'drop', reason: 'no-signal', count: turns.length - sessions.length },
@@ -68,7 +68,7 @@ test.each([
   const judged = unhintedTurn({ evalScore: 1, evalVotes: [vote!, vote!], rewardSource: 'joined' });
   await send(one, 'turnUnhinted', turnId, judged);
   const read = () => query(url, 'SELECT reward, "rewardSource" FROM decisions');
-  await until(async () => (await read()).length === 1);
+  await eventually(async () => (await read()).length === 1);
   expect(await read()).toEqual([{ reward, rewardSource }]);
   await one.close();
   others.pop();

@@ -12,7 +12,7 @@ import { Buckets, Bus, type RunningService } from '@hindcast/platform';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { decideRecording, recordingOf, type RecordingTexts } from './core/recording';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { published, send, startTestDispatcher, until } from './testing/service';
+import { eventually, published, send, startTestDispatcher } from './testing/service';
 import { capture, capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './testing/turns';
 
 const TURNS = 1_000;
@@ -124,7 +124,7 @@ async function prepare(cases: readonly Case[]): Promise<void> {
     // A session's turns are known before it ends; all else comes in any order.
     if (judged.outcomePending) await send(services[0]!, 'turnCaptured', turnId, capturedTurn(ids));
   });
-  await until(async () => (await status()).turns.captured === IN_SESSIONS);
+  await eventually(async () => (await status()).turns.captured === IN_SESSIONS);
 }
 
 async function inChunks<T>(all: readonly T[], task: (one: T) => Promise<void>): Promise<void> {
@@ -156,7 +156,7 @@ test('a thousand turns, with messages twice and in any order and two dispatchers
   const shuffled = messages.map((message) => ({ message, rank: next() })).sort((a, b) => a.rank - b.rank);
   await inChunks(shuffled, ({ message: [name, turnId, body] }) => send(services[0]!, name, turnId, body as never));
 
-  await until(async () => {
+  await eventually(async () => {
     const { turns, cases: rows } = await status();
     return turns.captured === TURNS && turns.open === 0 && rows.deciding === 0;
   });
@@ -187,7 +187,7 @@ test('a thousand turns, with messages twice and in any order and two dispatchers
   expect(await query(databaseUrl, 'SELECT "turnId" FROM held_turns')).toEqual([]);
 
   const kept = rows.filter((row) => row.case !== 'drop');
-  await until(
+  await eventually(
     async () => new Set((await published(nats.url, 'sampleReady')).map(({ turnId }) => turnId)).size === kept.length,
   );
   const samples = new Map<string, Sample[]>();

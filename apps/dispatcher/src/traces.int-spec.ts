@@ -9,7 +9,7 @@ import { spansOf, type CollectedSpan } from '../../../libs/platform/src/testing/
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { newestHeaders } from '../../../libs/platform/src/testing/stream';
 import { query, startPostgres, type TestPostgres } from './testing/postgres';
-import { published, startTestDispatcher, storeCapture, until } from './testing/service';
+import { eventually, published, startTestDispatcher, storeCapture } from './testing/service';
 import { capturedTurn, pairedTurn, unhintedTurn } from './testing/turns';
 
 jest.mock('@opentelemetry/exporter-trace-otlp-http', () =>
@@ -56,7 +56,7 @@ const gate = async (turnId: string): Promise<CollectedSpan> => {
     spansOf(readFileSync(join(folder, 'traces.jsonl'), 'utf8')).find(
       ({ name, attributes }) => name === 'gate' && attributes['hindcast.turn.id'] === turnId,
     );
-  await until(async () => found() !== undefined);
+  await eventually(async () => found() !== undefined);
   return found()!;
 };
 const hasSample = (turnId: string) => async (): Promise<boolean> =>
@@ -66,7 +66,7 @@ test('a decision and its sample go on in the trace of the turn', async () => {
   const trace = newTrace();
   const turnId = await storeCapture(service, 'response');
   await send('turnUnhinted', turnId, unhintedTurn({ responseId: 'response' }), trace);
-  await until(hasSample(turnId));
+  await eventually(hasSample(turnId));
   const decision = await gate(turnId);
   expect(decision).toMatchObject({
     traceId: traceIdOf(trace),
@@ -85,7 +85,7 @@ test.each<[string, string | null, boolean]>([
 ])('a sample that a dispatcher left behind, %s, is sent', async (_, trace, isTraced) => {
   const turnId = await storeCapture(service, 'left');
   await send('turnUnhinted', turnId, unhintedTurn({ responseId: 'left' }));
-  await until(hasSample(turnId));
+  await eventually(hasSample(turnId));
   const left = randomUUID();
   const message = (await published(nats.url, 'sampleReady')).find((one) => one.turnId === turnId)!;
   const body = Buffer.from(JSON.stringify(message.body)).toString('hex');
@@ -94,7 +94,7 @@ test.each<[string, string | null, boolean]>([
     `INSERT INTO outbox ("turnId", tenant, body, trace, "createdAt")
       VALUES ('${left}', 'acme', '\\x${body}', ${trace === null ? 'NULL' : `'${trace}'`}, '2026-01-01')`,
   );
-  await until(hasSample(left));
+  await eventually(hasSample(left));
   const { traceparent } = await newestHeaders(connection, sampleReady);
   if (isTraced) expect(traceparent).toContain('a'.repeat(32));
   else expect(traceparent).toBeUndefined();
@@ -108,7 +108,7 @@ test('a turn that waited for the outcome of its session is decided in its own tr
   await send('turnCaptured', turnId, capturedTurn(ids));
   await send('turnPaired', turnId, pairedTurn(ids));
   await send('turnUnhinted', turnId, unhintedTurn(ids), trace);
-  await until(
+  await eventually(
     async () => (await query(databaseUrl, `SELECT FROM held_turns WHERE "turnId" = '${turnId}'`)).length === 1,
   );
   await send('sessionOutcome', null, { sessionId, reward: 1, comment: null }, outcome);

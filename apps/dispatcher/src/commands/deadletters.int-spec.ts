@@ -10,7 +10,7 @@ import {
 } from '@hindcast/contracts';
 import { startNatsServer, type NatsServer } from '../../../../libs/platform/src/testing/nats-server';
 import { startPostgres, type TestPostgres } from '../testing/postgres';
-import { published, send, startTestDispatcher, storeCapture, until } from '../testing/service';
+import { eventually, published, send, startTestDispatcher, storeCapture } from '../testing/service';
 import { capturedTurn, pairedTurn, scoredTurn } from '../testing/turns';
 import { run, runJson } from '../testing/command';
 
@@ -75,14 +75,14 @@ async function pairedTurnOf(responseId: string): Promise<string> {
   const turnId = await storeCapture(service, responseId);
   await send(service, 'turnCaptured', turnId, capturedTurn({ responseId }));
   await send(service, 'turnPaired', turnId, pairedTurn({ responseId }));
-  await until(async () => (await story(turnId))?.state === 'paired');
+  await eventually(async () => (await story(turnId))?.state === 'paired');
   return turnId;
 }
 
 test('a turn that a dead letter had dropped is decided by the replayed message, and the books balance all the time', async () => {
   const turnId = await pairedTurnOf('r-1');
   await bury('turnScored', 'dispatcher', turnId, scoredTurn({ responseId: 'r-1' }));
-  await until(isRecorded(turnId));
+  await eventually(isRecorded(turnId));
   expect(await story(turnId)).toMatchObject({ case: 'drop', reason: 'dead-letter:max-deliveries' });
 
   const { id } = await letterOf(turnId);
@@ -91,8 +91,8 @@ test('a turn that a dead letter had dropped is decided by the replayed message, 
     replayed: [{ id, subject: contracts.turnScored.subject, turnId, reopened: true }],
     failed: [],
   });
-  await until(async () => (await story(turnId))?.case === 'opdRl');
-  await until(async () => (await published(nats.url, 'sampleReady')).some((sample) => sample.turnId === turnId));
+  await eventually(async () => (await story(turnId))?.case === 'opdRl');
+  await eventually(async () => (await published(nats.url, 'sampleReady')).some((sample) => sample.turnId === turnId));
   expect(await list('--turn', turnId)).toEqual([]);
   const { turns, cases } = await status();
   expect(cases.opdRl + cases.opd + cases.rl + cases.drop + cases.deciding).toBe(turns.paired);
@@ -101,11 +101,11 @@ test('a turn that a dead letter had dropped is decided by the replayed message, 
 test('a sample that the trainer gave up waits for training again', async () => {
   const turnId = await pairedTurnOf('r-2');
   await send(service, 'turnScored', turnId, scoredTurn({ responseId: 'r-2' }));
-  await until(async () => (await published(nats.url, 'sampleReady')).some((sample) => sample.turnId === turnId));
+  await eventually(async () => (await published(nats.url, 'sampleReady')).some((sample) => sample.turnId === turnId));
   const sample = (await published(nats.url, 'sampleReady')).find((message) => message.turnId === turnId)!;
   const waiting = (await status()).waitingSamples;
   await bury('sampleReady', 'trainer', turnId, sample.body);
-  await until(isRecorded(turnId));
+  await eventually(isRecorded(turnId));
   expect((await status()).waitingSamples).toBe(waiting - 1);
 
   await runJson(['deadletters', 'replay', String((await letterOf(turnId)).id), '--yes'], env);
@@ -118,9 +118,9 @@ test('a sample that the trainer gave up waits for training again', async () => {
 test('a turn that another message decided meanwhile keeps its decision', async () => {
   const turnId = await pairedTurnOf('r-3');
   await send(service, 'turnScored', turnId, scoredTurn({ responseId: 'r-3', evalScore: -1 }));
-  await until(async () => (await story(turnId))?.case === 'opdRl');
+  await eventually(async () => (await story(turnId))?.case === 'opdRl');
   await bury('turnScored', 'dispatcher', turnId, scoredTurn({ responseId: 'r-3', evalScore: 1 }));
-  await until(async () => (await list('--turn', turnId)).length === 1);
+  await eventually(async () => (await list('--turn', turnId)).length === 1);
   const { replayed } = await runJson<{ replayed: { reopened: boolean }[] }>(
     ['deadletters', 'replay', String((await letterOf(turnId)).id), '--yes'],
     env,
@@ -133,14 +133,14 @@ test('what still breaks its contract stays, unless it is forced; the others of -
   const [broken, whole] = [await pairedTurnOf('r-4'), await pairedTurnOf('r-5')];
   await bury('turnScored', 'dispatcher', broken, { not: 'a scored turn' }, 'contract-violation');
   await bury('turnScored', 'dispatcher', whole, scoredTurn({ responseId: 'r-5' }));
-  await Promise.all([until(isRecorded(broken)), until(isRecorded(whole))]);
+  await Promise.all([eventually(isRecorded(broken)), eventually(isRecorded(whole))]);
   const result = await run(['deadletters', 'replay', '--all', '--subject', 'turn.scored', '--yes', '--json'], env);
   expect(result.code).toBe(1);
   expect(result.said).toContain('would be buried again');
   expect(JSON.parse(result.printed)).toMatchObject({ replayed: [{ turnId: whole }] });
   expect(await list()).toMatchObject([{ turnId: broken, code: 'contract-violation' }]);
   expect(await story(broken)).toMatchObject({ case: 'drop', reason: 'dead-letter:contract-violation' });
-  await until(async () => (await story(whole))?.case === 'opdRl');
+  await eventually(async () => (await story(whole))?.case === 'opdRl');
 
   const shown = await run(['deadletters', 'show', String((await letterOf(broken)).id)], env);
   expect(shown.printed).toContain('"not": "a scored turn"');
@@ -155,7 +155,7 @@ test('what still breaks its contract stays, unless it is forced; the others of -
 test('without a yes nothing happens, and what is missing is said in words', async () => {
   const turnId = await pairedTurnOf('r-6');
   await bury('turnScored', 'dispatcher', turnId, scoredTurn({ responseId: 'r-6' }));
-  await until(isRecorded(turnId));
+  await eventually(isRecorded(turnId));
   const { id } = await letterOf(turnId);
   expect(await run(['deadletters', 'replay', String(id)], env, false)).toMatchObject({ code: 1, printed: '' });
   expect(await list('--turn', turnId)).toHaveLength(1);

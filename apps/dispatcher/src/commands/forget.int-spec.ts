@@ -19,7 +19,7 @@ import {
   type Stage,
 } from '../testing/marked-turns';
 import { query, startPostgres, type TestPostgres } from '../testing/postgres';
-import { send, startTestDispatcher, until } from '../testing/service';
+import { eventually, send, startTestDispatcher } from '../testing/service';
 import { capturedTurn, pairedTurn, scoredTurn } from '../testing/turns';
 import { NOTHING } from './forget-ledger';
 
@@ -81,7 +81,7 @@ test('of a session nothing is left anywhere, the books balance, and the versions
     id: randomUUID(),
     body: { sessionId: sessionIdOf(Buffer.from(SECRET), 'acme', 'session of alice'), reward: 1, comment: alice.marker },
   });
-  await until(async () => (await places(alice.marker)).includes('session_outcomes'));
+  await eventually(async () => (await places(alice.marker)).includes('session_outcomes'));
   const before = await places(alice.marker);
   expect(before).toEqual(
     expect.arrayContaining([
@@ -132,11 +132,13 @@ test('of a session nothing is left anywhere, the books balance, and the versions
   await send(service, 'sampleTrained', ids[3]!, trainedIn(1));
   const pairing = pairedTurn({ responseId: 'late', sessionId: null, answer: `a late answer ${alice.marker}` });
   await send(service, 'turnPaired', ids[0]!, pairing);
-  await until(async () => (await endingOf(stage, ids[0]!)) === 'paired');
-  await until(async () => (await pending('sampleTrained')) === 0);
+  await eventually(async () => (await endingOf(stage, ids[0]!)) === 'paired');
+  await eventually(async () => (await pending('sampleTrained')) === 0);
   expect(await rows('trained_tokens', ids[3]!, 'turnId')).toBe(0);
   expect(await rows('turn_texts', ids[0]!, 'turnId')).toBe(0);
-  await until(async () => (await service.app.get(Bus).request('status', { tenant: null })).turns.captured === captured);
+  await eventually(
+    async () => (await service.app.get(Bus).request('status', { tenant: null })).turns.captured === captured,
+  );
   const again = await forget('--session', alice.session);
   expect(again).toMatchObject({ broker: { messages: 2 }, before: [{ versions: [1] }] });
   expect(await places(alice.marker)).toEqual([]);
@@ -216,7 +218,7 @@ test('a whole tenant goes, turns that nobody claimed included, and another one s
   const other = randomUUID();
   const theirs = capturedTurn({ responseId: 'MARKER-other' });
   await service.app.get(Bus).publish('turnCaptured', { turnId: other, tenant: 'other', body: theirs });
-  await until(async () => (await rows('turns', other)) === 1);
+  await eventually(async () => (await rows('turns', other)) === 1);
   expect((await places('MARKER-')).length).toBeGreaterThan(3);
   const done = await forget();
   expect(done.trained.versions.map(({ version }) => version)).toContain(stage.versions);

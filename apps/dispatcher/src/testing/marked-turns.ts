@@ -15,7 +15,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { withTexts } from './ledger-rows';
 import { query } from './postgres';
-import { published, send, until } from './service';
+import { eventually, published, send } from './service';
 import { capture, capturedTurn, pairedTurn, scoredTurn, unhintedTurn } from './turns';
 
 /** SESSION_SECRET of all that knows sessions and users. */
@@ -79,11 +79,11 @@ export async function markedTurn(stage: Stage, { session, user, marker }: Person
     };
     await put('openTurns', `turn.key-${turnId}`, JSON.stringify([foreign, record]));
     await put('openTurns', `session.${ids.sessionId}`, JSON.stringify([{ turnId, key: marker }]));
-    await until(async () => (await countOf(stage, 'turns', turnId)) === 1);
+    await eventually(async () => (await countOf(stage, 'turns', turnId)) === 1);
     return turnId;
   }
   await send(service, 'turnPaired', turnId, pairedTurn({ ...ids, answer: marker, outcomePending }));
-  await until(async () => (await endingOf(stage, turnId)) === 'paired');
+  await eventually(async () => (await endingOf(stage, turnId)) === 'paired');
   if (fate === 'paired') return turnId;
   const vote = {
     score: 1 as const,
@@ -99,16 +99,18 @@ export async function markedTurn(stage: Stage, { session, user, marker }: Person
   const scored = scoredTurn({ ...judged, hint: marker });
   if (fate === 'held') {
     await send(service, 'turnUnhinted', turnId, unhintedTurn(judged));
-    await until(async () => (await countOf(stage, 'held_turns', turnId, 'turnId')) === 1);
+    await eventually(async () => (await countOf(stage, 'held_turns', turnId, 'turnId')) === 1);
     return turnId;
   }
   if (fate === 'dead') {
     await bury(service, turnId, scored, marker);
-    await until(async () => (await countOf(stage, 'decisions', turnId, 'turnId')) === 1);
+    await eventually(async () => (await countOf(stage, 'decisions', turnId, 'turnId')) === 1);
     return turnId;
   }
   await send(service, 'turnScored', turnId, scored);
-  await until(async () => (await published(stage.natsUrl, 'sampleReady')).some((sample) => sample.turnId === turnId));
+  await eventually(async () =>
+    (await published(stage.natsUrl, 'sampleReady')).some((sample) => sample.turnId === turnId),
+  );
   if (fate === 'trained') {
     const version = ++stage.versions;
     const step = {
@@ -122,13 +124,13 @@ export async function markedTurn(stage: Stage, { session, user, marker }: Person
       metrics: {},
     };
     await send(service, 'policyUpdated', null, step);
-    await until(
+    await eventually(
       async () =>
         (await query<{ v: number }>(stage.databaseUrl, `SELECT "trainedIn" v FROM turns WHERE id = '${turnId}'`))[0]!
           .v === version,
     );
     await send(service, 'sampleTrained', turnId, trainedIn(version));
-    await until(async () => (await countOf(stage, 'trained_tokens', turnId, 'turnId')) === 1);
+    await eventually(async () => (await countOf(stage, 'trained_tokens', turnId, 'turnId')) === 1);
   }
   return turnId;
 }

@@ -80,7 +80,7 @@ export async function published<N extends ContractName>(url: string, name: N): P
   }
 }
 
-/** Waits for a condition; the test's own time limit ends the wait. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
+/** Waits for a condition; what cannot be asked yet does not hold yet. The test's own time limit ends the wait. */
+export async function eventually(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition().catch(() => false))) await sleep(30);
 }
