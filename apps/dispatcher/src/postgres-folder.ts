@@ -9,6 +9,8 @@ import type { Account } from './postgres-binaries';
 
 const run = promisify(execFile);
 
+const CONNECTION = 'connection.json';
+
 /** How the server of a folder is reached. */
 export interface Connection {
   readonly user: string;
@@ -40,14 +42,27 @@ export class PostgresFolder {
     return path.join(this.folder, 'postgres.log');
   }
 
+  private get connectionFile(): string {
+    return path.join(this.folder, CONNECTION);
+  }
+
   /**
-   * Creates the cluster once, under another name that is then renamed: of two at the same time one wins, and half a cluster is none.
+   * How the server is reached. Its files are made where there are none.
    *
+   * @param native folder of PostgreSQL's programs
    * @throws Error when the folder is there and is none of ours
    */
   async connection(account: Account | null, native: string): Promise<Connection> {
     const existing = await this.remembered();
     if (existing !== null) return existing;
+    await this.create(account, native);
+    const stored = await this.remembered();
+    if (stored === null) throw new Error(`${this.folder} is no database of ours: it has no ${CONNECTION}`);
+    return stored;
+  }
+
+  /** Under another name, which is then renamed: of two at the same time one wins, and half a cluster is none. */
+  private async create(account: Account | null, native: string): Promise<void> {
     const fresh = `${this.folder}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
     const cluster = path.join(fresh, 'cluster');
     const connection: Connection = {
@@ -82,16 +97,13 @@ export class PostgresFolder {
       );
       const [code] = (await once(single, 'exit')) as [number | null];
       if (code !== 0) throw new Error(`PostgreSQL's single-user mode ended with code ${code}: ${said.trim()}`);
-      await writeFile(path.join(fresh, 'connection.json'), JSON.stringify(connection), { mode: 0o600 });
+      await writeFile(path.join(fresh, CONNECTION), JSON.stringify(connection), { mode: 0o600 });
       await rename(fresh, this.folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
       });
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
-    const stored = await this.remembered();
-    if (stored === null) throw new Error(`${this.folder} is no database of ours: it has no connection.json`);
-    return stored;
   }
 
   /** What `postmaster.pid` says: the process that serves the folder. The file is left behind by a server that was killed. */
@@ -102,23 +114,21 @@ export class PostgresFolder {
     return { pid, port, ready: lines[7]?.trim() === 'ready' };
   }
 
-  /** The port is tried first at the next start. */
+  /** For the next start. */
   async remember(connection: Connection): Promise<void> {
-    const file = path.join(this.folder, 'connection.json');
-    const fresh = `${file}.new-${process.pid}`;
+    const fresh = `${this.connectionFile}.new-${process.pid}`;
     await writeFile(fresh, JSON.stringify(connection), { mode: 0o600 });
-    await rename(fresh, file);
+    await rename(fresh, this.connectionFile);
   }
 
   private async remembered(): Promise<Connection | null> {
-    const file = path.join(this.folder, 'connection.json');
-    const text = await readFile(file, 'utf8').catch(() => null);
+    const text = await readFile(this.connectionFile, 'utf8').catch(() => null);
     if (text === null) return null;
     try {
       return JSON.parse(text) as Connection;
     } catch (cause) {
       // Not made anew: the password in it is the only one that opens the ledger.
-      throw new Error(`${file} is damaged; put it back from a copy`, { cause });
+      throw new Error(`${this.connectionFile} is damaged; put it back from a copy`, { cause });
     }
   }
 }
