@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A package folder of its own, no workspace: nothing of it reaches the product. */
@@ -21,14 +21,6 @@ export function ensurePortkey(say: (text: string) => void): void {
 }
 
 export const portkeyMain = join(FOLDER, 'node_modules/@portkey-ai/gateway/build/start-server.js');
-
-/** Version of an installed package of the comparison. */
-export function portkeyVersion(): string {
-  const { version } = JSON.parse(
-    readFileSync(join(FOLDER, 'node_modules/@portkey-ai/gateway/package.json'), 'utf8'),
-  ) as { version: string };
-  return version;
-}
 
 /** Its way to a server of one's own: a provider's protocol at another address. */
 export const portkeyHeaders = (engineUrl: string): Record<string, string> => ({

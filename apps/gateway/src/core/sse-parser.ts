@@ -60,11 +60,6 @@ export class SseParser {
 
   constructor(private readonly maxEventBytes = 64 * 1024 * 1024) {}
 
-  /** Bytes of the event that is not whole yet. */
-  get pendingBytes(): number {
-    return this.buffer.length;
-  }
-
   /** @throws RangeError when an event is larger than `maxEventBytes`. */
   push(chunk: Uint8Array): SseEvent[] {
     const buffer = this.buffer.length === 0 ? chunk : this.joined(chunk);

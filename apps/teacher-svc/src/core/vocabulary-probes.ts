@@ -18,8 +18,6 @@ export const vocabularyProbes: Readonly<Record<string, string>> = {
     '<s></s><unk><pad><|bos|><|im_start|>user<|im_end|><|endoftext|><|begin_of_text|><|eot_id|><|user|><|assistant|><think></think><tool_call></tool_call>[INST][/INST]',
 };
 
-export type ProbeName = keyof typeof vocabularyProbes & string;
-
 /** First probe that two engines give other ids for, in words; null when all are equal. */
 export function vocabularyDifference(
   policy: ReadonlyMap<string, readonly number[]>,
