@@ -1,6 +1,9 @@
 import * as tf from '@tensorflow/tfjs';
 
-/** softmax(q kᵀ + bias) v: queries `[B, heads, T, headDim]`, keys and values `[B, kvHeads, K, headDim]`, bias `[1 or B, 1, T, K]`. */
+/**
+ * softmax(q kᵀ + bias) v: queries `[B, heads, T, headDim]`, keys and values `[B, kvHeads, K, headDim]`, bias `[1 or B, 1, T, K]`. The bias
+ * is a constant: no gradient goes back to it.
+ */
 export function mix(queries: tf.Tensor4D, keys: tf.Tensor4D, values: tf.Tensor4D, bias: tf.Tensor4D): tf.Tensor4D {
   return mixInBlocks(queries, keys, values, bias, 1);
 }
@@ -13,6 +16,8 @@ export function mix(queries: tf.Tensor4D, keys: tf.Tensor4D, values: tf.Tensor4D
  *
  * The sum that the softmax's gradient subtracts from a row of `[T, K]` is made of a row of `[T, headDim]` (Dao et al. 2022,
  * arXiv:2205.14135, appendix B.2): two passes over the large matrix instead of four.
+ *
+ * @param blocks of one size: it divides T, and where there are several, T = K
  */
 export function mixInBlocks(
   queries: tf.Tensor4D,
@@ -23,39 +28,46 @@ export function mixInBlocks(
 ): tf.Tensor4D {
   const operation = tf.customGrad((...all) => {
     const [q, k, v, save] = all as unknown as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.GradSaveFunc];
-    const size = q.shape[2] / blocks;
-    const probabilities = inBlocks(q, blocks).map((block, i) => {
-      const seen = seenKeys(k, blocks, i);
-      const scores = tf.matMul(folded(block, k), folded(seen, k), false, true);
-      const [batch, heads] = q.shape;
-      const shown = blocks === 1 ? bias : tf.slice(bias, [0, 0, i * size, 0], [-1, -1, size, seen.shape[2]]);
-      return folded(tf.softmax(tf.add<tf.Tensor4D>(tf.reshape(scores, [batch, heads, size, seen.shape[2]]), shown)), k);
-    });
-    const mixed = probabilities.map((p, i) => unfolded(tf.matMul(p, folded(seenKeys(v, blocks, i), v)), q));
-    const value = concatOf(mixed);
+    const probabilities = inBlocks(q, blocks).map((block, i) =>
+      probabilitiesOf(block, seenKeys(k, blocks, i), seenBias(bias, blocks, i)),
+    );
+    const value = concatOf(probabilities.map((p, i) => unfolded(tf.matMul(p, folded(seenKeys(v, blocks, i), v)), q)));
     save([q, k, v, value, ...probabilities]);
     return { value, gradFunc: (dy, saved) => mixGradients(dy as tf.Tensor4D, saved) };
   });
   return operation(queries, keys, values) as tf.Tensor4D;
 }
 
+/** P of one block of queries and the keys that it sees, folded: `[B·kvHeads, heads/kvHeads·T, K]`. */
+function probabilitiesOf(queries: tf.Tensor4D, keys: tf.Tensor4D, bias: tf.Tensor4D): tf.Tensor3D {
+  const [batch, heads, length] = queries.shape;
+  const scores = tf.matMul(folded(queries, keys), folded(keys, keys), false, true);
+  const biased = tf.add<tf.Tensor4D>(tf.reshape(scores, [batch, heads, length, keys.shape[2]]), bias);
+  return folded(tf.softmax(biased), keys);
+}
+
+/**
+ * @param dy dO, of the shape of the queries
+ * @param saved queries, keys, values, O, and P of each block
+ * @returns ∂q, ∂k, ∂v
+ */
 function mixGradients(dy: tf.Tensor4D, saved: tf.Tensor[]): tf.Tensor4D[] {
   const [q, k, v, value] = saved as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
   const probabilities = saved.slice(4) as tf.Tensor3D[];
   const blocks = probabilities.length;
-  const along = inBlocks(tf.sum(tf.mul(dy, value), -1, true), blocks);
-  const slopes = inBlocks(dy, blocks);
+  const rowSums = inBlocks(tf.sum(tf.mul(dy, value), -1, true), blocks);
+  const dOutputs = inBlocks(dy, blocks);
   const dQueries: tf.Tensor4D[] = [];
   const dKeys: tf.Tensor4D[] = [];
   const dValues: tf.Tensor4D[] = [];
   inBlocks(q, blocks).forEach((block, i) => {
     const p = probabilities[i]!;
-    const slope = folded(slopes[i]!, k);
-    const pull = tf.matMul(slope, folded(seenKeys(v, blocks, i), v), false, true);
-    const dScores = tf.mul<tf.Tensor3D>(p, tf.sub(pull, folded(along[i]!, k)));
+    const dOutput = folded(dOutputs[i]!, k);
+    const dProbabilities = tf.matMul(dOutput, folded(seenKeys(v, blocks, i), v), false, true);
+    const dScores = tf.mul<tf.Tensor3D>(p, tf.sub(dProbabilities, folded(rowSums[i]!, k)));
     dQueries.push(unfolded(tf.matMul(dScores, folded(seenKeys(k, blocks, i), k)), q));
     dKeys.push(unfolded(tf.matMul(dScores, folded(block, k), true), k));
-    dValues.push(unfolded(tf.matMul(p, slope, true), v));
+    dValues.push(unfolded(tf.matMul(p, dOutput, true), v));
   });
   return [concatOf(dQueries), sumOfBeginnings(dKeys), sumOfBeginnings(dValues)];
 }
@@ -78,6 +90,13 @@ const concatOf = (parts: tf.Tensor4D[]): tf.Tensor4D => (parts.length === 1 ? pa
 /** What the i-th block of queries sees of keys or values. */
 function seenKeys(x: tf.Tensor4D, blocks: number, i: number): tf.Tensor4D {
   return i === blocks - 1 ? x : tf.slice(x, [0, 0, 0, 0], [-1, -1, ((i + 1) * x.shape[2]) / blocks, -1]);
+}
+
+/** The rows of the i-th block of queries, for the keys that it sees. */
+function seenBias(bias: tf.Tensor4D, blocks: number, i: number): tf.Tensor4D {
+  if (blocks === 1) return bias;
+  const size = bias.shape[2] / blocks;
+  return tf.slice(bias, [0, 0, i * size, 0], [-1, -1, size, (i + 1) * size]);
 }
 
 /** The sum of tensors of which the i-th reaches over the first i + 1 blocks. */
