@@ -55,7 +55,9 @@ export class EngineModels {
 
   /**
    * Models of all engines. Waits for an engine that was never asked, for all while none has ever answered, and for those that may
-   * have loaded the version called `name` since; no promise where it waits for none. One that is away delays no request that another one can answer.
+   * have loaded the version called `name` since. One that is away delays no request that another one can answer.
+   *
+   * @returns no promise where it waits for none
    */
   listed(name: string | null): readonly ListedModel[] | Promise<readonly ListedModel[]> {
     const now = Date.now();

@@ -39,8 +39,8 @@ export interface RoutedAnswer extends RoutedResponse {
 export type AnswerVersion =
   { readonly version: number } | { readonly version: null; readonly why: 'model' | 'weights' };
 
-/** The parts once none of them is a promise. */
-type Known<Parts> = { [Part in keyof Parts]: Awaited<Parts[Part]> };
+/** The same values, none of them a promise. */
+type Known<Values> = { [Index in keyof Values]: Awaited<Values[Index]> };
 
 /** Decides which engine and model answer a request. */
 @Injectable()
@@ -67,8 +67,8 @@ export class PolicyRouter {
     { path = 'chat/completions', onlyAsNamed = false, ids, span, stickyTo }: CallOptions = {},
   ): Promise<RoutedAnswer> {
     const needed = [this.models.listed(requested), this.policy.known(), this.weightsBefore()] as const;
-    // Nearly always all of it is known.
-    const isKnown = !needed.some((part) => part instanceof Promise);
+    // Nearly always it is, and then no request waits a turn of the promises' queue for it.
+    const isKnown = !needed.some((value) => value instanceof Promise);
     const [listed, policy, weights] = isKnown
       ? (needed as Known<typeof needed>)
       : await unlessAborted(Promise.all(needed), signal);

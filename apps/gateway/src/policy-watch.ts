@@ -20,11 +20,15 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   isKnown = false;
   private stopped = false;
   private stopWatch: () => void = () => undefined;
-  private isRead: () => void = () => undefined;
-  private wasRead = false;
-  private readonly firstRead = new Promise<void>((resolve) => (this.isRead = resolve)).then(
-    () => void (this.wasRead = true),
-  );
+  /** It was read, or the first requests have waited long enough for that. */
+  private isWaitOver = false;
+  private endWait: () => void = () => undefined;
+  private readonly wait = new Promise<void>((resolve) => {
+    this.endWait = () => {
+      this.isWaitOver = true;
+      resolve();
+    };
+  });
 
   constructor(
     @Inject(CONFIG) config: GatewayConfig,
@@ -45,7 +49,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    setTimeout(this.isRead, FIRST_READ_MS).unref();
+    setTimeout(this.endWait, FIRST_READ_MS).unref();
     void this.follow();
   }
 
@@ -55,9 +59,9 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
     this.stopWatch();
   }
 
-  /** The current version, once it was read; a gateway that just started must not answer with an old one. */
+  /** The current version, once it was read: a gateway that just started must not answer with an old one. No promise from then on. */
   known(): CurrentPolicy | Promise<CurrentPolicy> {
-    return this.wasRead ? this.current : this.firstRead.then(() => this.current);
+    return this.isWaitOver ? this.current : this.wait.then(() => this.current);
   }
 
   /** What the trainer runs with, or `null` when none has started yet. */
@@ -92,7 +96,7 @@ export class PolicyWatch implements OnApplicationBootstrap, OnModuleDestroy {
         const entry = await kv.get('current');
         if (entry?.operation === 'PUT') this.accept(readJson(entry));
         else this.isKnown = true;
-        this.isRead();
+        this.endWait();
         await sleep(RE_READ_MS, undefined, { ref: false });
       }
     } catch (error) {

@@ -35,7 +35,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(CONFIG) config: GatewayConfig,
     private readonly access: KvAccess,
     private readonly book: TurnBook,
-    private readonly announced: AnnouncedTurns,
+    private readonly announcedTurns: AnnouncedTurns,
     private readonly nats: Nats,
     private readonly log: Log,
   ) {
@@ -127,7 +127,7 @@ export class TurnSweeper implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async finish(key: string, turn: OpenTurn): Promise<void> {
     if (turn.ending) await this.book.finish(key, turn);
-    else if (!(await this.announced.isAnnounced(turn))) {
+    else if (!(await this.announcedTurns.isAnnounced(turn))) {
       if (await this.book.capture(turn.turnId)) await this.book.announce(key, turn);
       else await this.book.forget(key, turn);
     }

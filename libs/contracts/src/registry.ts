@@ -164,7 +164,7 @@ export const buckets = {
   captures: 'captures',
   /** conversation key → open-turn record of the gateways. */
   openTurns: 'open-turns',
-  /** session id → marks of what was asked in it, of the gateways; `announced.<run of a gateway>` → up to which of its turns all are announced. */
+  /** Of the gateways: session id → marks of what was asked in it; `announced.<run>` → up to which number all turns of that run are announced. */
   sessionMemory: 'session-memory',
   /** turn id → `Feedback`. */
   feedback: 'feedback',

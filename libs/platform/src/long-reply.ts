@@ -3,15 +3,15 @@ import { gunzip, gzip } from 'node:zlib';
 import { headers, type Msg } from '@nats-io/nats-core';
 
 const ENCODING_HEADER = 'Content-Encoding';
-/** Of headers and reply subject. */
+/** More than headers and reply subject take. */
 const OVERHEAD_BYTES = 1_024;
-/** No answer of the ledger is longer when it is unpacked: what comes from the bus is not trusted with all of the memory. */
+/** What is longer when it is unpacked is no answer of the ledger: nothing that comes from the bus may take all of the memory. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 
-/** An answer that NATS does not take, packed either. */
+/** NATS does not take the answer, not even packed. */
 export class ReplyTooLarge extends Error {
   constructor(bytes: number, maxPayload: number) {
     super(
@@ -21,7 +21,7 @@ export class ReplyTooLarge extends Error {
 }
 
 /**
- * Answers a request over core NATS; what is longer than the server takes goes as gzip.
+ * Answers a request over core NATS, as JSON; what is longer than the server takes goes as gzip.
  *
  * @param maxPayload bytes that the server takes
  * @throws ReplyTooLarge

@@ -111,8 +111,8 @@ export class Nats {
   }
 
   /**
-   * Work that the end of the connection must not come into: {@link close} waits for it first. A watch that is being opened is such:
-   * cut off between its consumer and its subscription it leaves a timer behind that nobody can stop.
+   * Work that the end of the connection must not cut off: {@link close} waits for it first, two seconds at most. A watch that is being
+   * opened is such work: between its consumer and its subscription it would leave a timer behind that nobody can stop.
    */
   async uncut<T>(work: Promise<T>): Promise<T> {
     this.underWay.add(work);

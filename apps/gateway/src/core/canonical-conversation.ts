@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-/** SHA-256 of a text, and of what follows it in UTF-8, one byte a character, hex; the shell passes it in. */
+/** SHA-256, in hex, of a text and of what follows it: `utf8` is a text in UTF-8, one byte a character. The shell passes it in. */
 export type Sha256 = (text: string, utf8?: string) => string;
 
 const isObject = (value: unknown): value is Json =>

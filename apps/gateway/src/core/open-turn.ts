@@ -24,7 +24,7 @@ export interface OpenTurn {
   readonly captured: CapturedTurn;
   /** `turn.captured` is on the bus. Where it is `false`, `opening` may say otherwise. */
   readonly announced: boolean;
-  /** By whom it was opened, who says up to which of its turns all are announced. Missing in what an older gateway wrote. */
+  /** By whom it was opened, who also says up to which number all of its turns are announced. Missing in what an older gateway wrote. */
   readonly opening?: Opening;
   readonly ending: Ending | null;
   /** The other choices of its response: once one of them is continued, the rest is superseded. */

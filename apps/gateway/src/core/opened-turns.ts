@@ -1,4 +1,4 @@
-/** Who opened a turn, and as its how manieth one. */
+/** By whom a turn was opened, and which of its turns it is: the first has number 1. */
 export interface Opening {
   /** Of one run of a gateway. */
   readonly gateway: string;
