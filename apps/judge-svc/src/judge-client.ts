@@ -10,7 +10,7 @@ import {
   type CircuitBreakerPolicy,
 } from 'cockatiel';
 import type { JudgeConfig } from './config';
-import { cutOffAs, type Overdue } from './core/deadline';
+import { cutOffAs, type FailedTries, type Loss } from './core/deadline';
 import { retryDelayMs } from './core/retry';
 import type { Reply, VoteForm } from './core/vote';
 import { JudgeEndpoint, type Answer } from './judge-endpoint';
@@ -37,7 +37,7 @@ interface Course {
   calls: number;
   paid: number;
   /** What its tries so far came to; `null` before the first came to anything. */
-  failed: Exclude<Overdue, 'timeout'> | null;
+  failed: FailedTries | null;
   /** When the request that is under way was sent, by the clock, ms; `null` when there is none. */
   sentAtMs: number | null;
 }
@@ -109,7 +109,7 @@ export class JudgeClient implements OnModuleDestroy {
   }
 
   /** Tries until there is a completion, or says why there will be none. */
-  private async answer(course: Course): Promise<(Answer & { ok: true })['completion'] | Overdue> {
+  private async answer(course: Course): Promise<(Answer & { ok: true })['completion'] | Loss> {
     const { clock } = course;
     for (let attempt = 1; ; attempt++) {
       const trying = this.slots.run(() => this.try(course));
@@ -176,7 +176,7 @@ export class JudgeClient implements OnModuleDestroy {
 }
 
 /** What a vote is lost by whose deadline has come. */
-function atDeadline({ failed, sentAtMs, clock }: Course): Overdue {
+function atDeadline({ failed, sentAtMs, clock }: Course): Loss {
   if (sentAtMs === null) return failed ?? 'timeout';
   return cutOffAs(failed, clock.elapsedMs - sentAtMs, clock.elapsedMs);
 }

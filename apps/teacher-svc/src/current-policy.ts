@@ -16,8 +16,8 @@ export class CurrentPolicyWatch implements OnApplicationBootstrap, OnModuleDestr
   private current: CurrentPolicy | null = null;
   private stopped = false;
   private stopWatch: () => void = () => undefined;
-  private isRead: () => void = () => undefined;
-  private readonly firstRead = new Promise<void>((resolve) => (this.isRead = resolve));
+  private endWait: () => void = () => undefined;
+  private readonly wait = new Promise<void>((resolve) => (this.endWait = resolve));
 
   constructor(
     @Inject(CONFIG) private readonly config: TeacherConfig,
@@ -33,12 +33,12 @@ export class CurrentPolicyWatch implements OnApplicationBootstrap, OnModuleDestr
   onModuleDestroy(): void {
     this.stopped = true;
     this.stopWatch();
-    this.isRead();
+    this.endWait();
   }
 
   /** Waits for the first read; before any step the base model serves. */
   async known(): Promise<Pick<CurrentPolicy, 'version' | 'adapter' | 'engines' | 'weights'>> {
-    await this.firstRead;
+    await this.wait;
     return this.current ?? { version: 0, adapter: null, engines: [], weights: 'named' };
   }
 
@@ -66,7 +66,7 @@ export class CurrentPolicyWatch implements OnApplicationBootstrap, OnModuleDestr
       while (!this.stopped) {
         const entry = await kv.get('current');
         if (entry?.operation === 'PUT') this.accept(entry);
-        this.isRead();
+        this.endWait();
         await sleep(RE_READ_MS, undefined, { ref: false });
       }
     } catch (error) {

@@ -1,14 +1,17 @@
-/** What is said of a vote that its deadline ended. */
-export type Overdue = 'timeout' | 'error' | 'breaker-open';
+/** What tries that brought no completion came to. */
+export type FailedTries = 'error' | 'breaker-open';
+
+/** What a vote without a reply was lost by. */
+export type Loss = FailedTries | 'timeout';
 
 /**
- * What a vote's deadline cut off says by itself is a matter of chance: a judge that fails again and again is between two failures at
- * any time, and as likely as not a new try has just begun. So a request counts as what the vote was lost by only where it took the
- * larger part of its time, or nothing came before it.
+ * Whether a vote's deadline finds a request under way is chance: a judge that fails again and again is always between two failures, and a
+ * new try may just have begun. So the request that the deadline cut off is what the vote was lost by only where it took the larger part
+ * of the vote's time, or no try had failed before it.
  *
  * @param before what the tries before came to; `null` when there were none
  * @param underWayMs how long the request had been under way, of `elapsedMs` since the vote's first worker slot
  */
-export function cutOffAs(before: Exclude<Overdue, 'timeout'> | null, underWayMs: number, elapsedMs: number): Overdue {
+export function cutOffAs(before: FailedTries | null, underWayMs: number, elapsedMs: number): Loss {
   return before === null || underWayMs * 2 > elapsedMs ? 'timeout' : before;
 }

@@ -1,6 +1,6 @@
 import { parseEvalVote, parseHintVote, withoutThinking } from '@hindcast/advantage';
 import type { EvalVote, HintVote } from '@hindcast/contracts';
-import type { Overdue } from './deadline';
+import type { Loss } from './deadline';
 import { parseStructured } from './structured';
 
 /** A judge is asked for a score, or for a hint. */
@@ -12,7 +12,7 @@ export type VoteForm = 'json' | 'boxed' | 'either';
 /** A judge's reply to one vote, or why there is none. */
 export interface Reply {
   readonly text: string;
-  readonly failed: Overdue | null;
+  readonly failed: Loss | null;
   /** The deadline cut a request off: the judge may have worked on it. */
   readonly cutOff: boolean;
   readonly form: VoteForm;
