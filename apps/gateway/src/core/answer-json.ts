@@ -15,7 +15,7 @@ const MAX_DIGITS = 9;
  * `JSON.parse` of an engine's answer in UTF-8. The ids of a long prompt, which may be most of it, are read by themselves, as an
  * Int32Array: that takes a fifth of the time.
  *
- * @param text the same decoded, by somebody who may need it again; not asked for where the ids are read by themselves
+ * @param text decodes the same, for whoever has use for the text besides; not called where the ids are read by themselves
  * @throws SyntaxError when it is not JSON
  */
 export function parseAnswerJson(bytes: Uint8Array, text = (): string => textOf(bytes, markLength(bytes))): unknown {
@@ -48,7 +48,7 @@ function withoutIds(bytes: Uint8Array): Json | null {
 
 /** Room for the ids of one answer after the other: to take memory that nobody has touched yet takes as long as to read them. */
 let room = new Int32Array(0);
-/** What is kept of it between answers, ids. As many may stand in a megabyte of JSON, which 150,000 ids of a large vocabulary take. */
+/** What is kept of it between answers, in ids: room for a megabyte of JSON, which 150,000 ids of a large vocabulary take. */
 const KEPT_IDS = 524_288;
 
 function roomFor(length: number): Int32Array {
@@ -61,8 +61,8 @@ function roomFor(length: number): Int32Array {
 /**
  * `[1,20, 300]`; `null` for anything else.
  *
- * The first digits have each a branch of their own, which the processor learns to foretell: ids of one vocabulary have much the same
- * length. In a loop over the digits it takes half as long again.
+ * Each of the first digits has a branch of its own, which the processor learns to foretell: ids of one vocabulary have much the same
+ * length. A loop over the digits takes half as long again.
  */
 function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array | null {
   const numbers = roomFor((end - start) >> 1);

@@ -2,7 +2,7 @@ import type { Capture } from '@hindcast/contracts';
 import type { EngineCall, FakeAnswer, FakeToken } from './fake-engine';
 import { startGatewayStage, type GatewayStage } from './gateway-stage';
 
-/** What a turn's message says of its sampled ids. */
+/** A sampled token and what a client sees of it; a `delta` of `null` is never shown. */
 export const shown = (text: string, id: number, delta?: FakeToken['delta']): FakeToken => ({
   text,
   id,

@@ -16,7 +16,7 @@ export function vocabularyOf(
   );
 }
 
-/** What an engine says of a token that it says nothing of, changed. */
+/** What an engine says of a token: these fields, and nothing else. */
 export const entry = (over: Partial<TokenEntry>): TokenEntry => ({
   token: null,
   bytes: null,
