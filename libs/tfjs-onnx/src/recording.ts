@@ -30,9 +30,9 @@ export class Recording {
   readonly graph: OnnxGraph;
 
   /**
-   * @param hasFusedMatMul whether matrix products are onnxruntime's own operator, which reads its operands transposed. It makes that of a
-   *   product with transposes by itself, but not of one that it has merged with an addition before: that becomes a Gemm, which copies
-   *   the other term, transposes in a pass of its own and multiplies a fifth slower.
+   * @param hasFusedMatMul matrix products are recorded as FusedMatMul, onnxruntime's own operator, which reads its operands transposed; other
+   *   execution providers than the CPU's need not have it. onnxruntime puts it in place of a product with transposes by itself, but not
+   *   where it has merged the product with an addition before: that becomes a Gemm, which copies the other term, transposes in a pass of its own and multiplies more slowly.
    */
   constructor(
     name: string,
