@@ -30,9 +30,10 @@ export class Recording {
   readonly graph: OnnxGraph;
 
   /**
-   * @param hasFusedMatMul matrix products are recorded as FusedMatMul, onnxruntime's own operator, which reads its operands transposed; other
-   *   execution providers than the CPU's need not have it. onnxruntime puts it in place of a product with transposes by itself, but not
-   *   where it has merged the product with an addition before: that becomes a Gemm, which copies the other term, transposes in a pass of its own and multiplies more slowly.
+   * @param hasFusedMatMul matrix products are recorded as FusedMatMul, onnxruntime's own operator, which reads its operands transposed;
+   *   other execution providers than the CPU's need not have it. onnxruntime puts it in place of a product with transposes by itself, but
+   *   not where it has merged the product with an addition before: that becomes a Gemm, which copies the other term, transposes in a
+   *   pass of its own and multiplies more slowly.
    */
   constructor(
     name: string,
