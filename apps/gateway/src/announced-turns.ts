@@ -89,6 +89,12 @@ export class AnnouncedTurns implements OnApplicationBootstrap, OnModuleDestroy {
     return this.writing;
   }
 
+  /** As {@link write}, with all that is announced by now: a write that is under way may have begun before. */
+  async writeLast(): Promise<void> {
+    await this.writing;
+    await this.write();
+  }
+
   private async writeAll(): Promise<void> {
     if (!this.nats.connected) return;
     for (const [gateway, { announcedUpTo }] of this.runs) {

@@ -167,7 +167,7 @@ export class TurnBook {
   /** Waits for what follows in the background. */
   async settle(): Promise<void> {
     while (this.followUps.size > 0) await Promise.all(this.followUps);
-    await this.announcedTurns.write();
+    await this.announcedTurns.writeLast();
   }
 
   /** Whether the server takes a capture of so many bytes; a spooled one may meet a server that takes less. */

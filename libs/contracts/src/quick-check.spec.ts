@@ -83,6 +83,7 @@ const REMOVED = Symbol('removed');
 const ODD = fc.oneof(
   fc.constantFrom<unknown>(REMOVED, undefined, null, NaN, Infinity, -1, 0, 0.5, 2 ** 53, '', 'x', 'X'.repeat(129), []),
   fc.constantFrom<unknown>({}, [null], [[]], [1], { constructor: 1 }, { constructor: Object }, new Date(0), new Map()),
+  fc.constant(JSON.parse('{"__proto__":1}') as unknown),
   fc.anything(),
 );
 

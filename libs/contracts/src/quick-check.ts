@@ -16,9 +16,9 @@ const hasFields = (value: object, count: number): boolean => Object.keys(value).
 const isFilled = (value: unknown): boolean => typeof value === 'string' && value.length > 0;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isHash = (value: unknown): boolean => value === null || (typeof value === 'string' && HASH.test(value));
-/** A plain object, as JSON makes one; of one with a member named `constructor` only zod knows. */
+/** A plain object, as JSON makes one; of one with a member named `constructor` only zod knows, and one named `__proto__` it leaves out. */
 const isRecord = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && value.constructor === Object;
+  typeof value === 'object' && value !== null && value.constructor === Object && !Object.hasOwn(value, '__proto__');
 
 /** See the top of the file. */
 export function isSampling(value: Sampling): boolean {

@@ -126,12 +126,12 @@ export class BusReader {
   }
 }
 
-/** Asks again until there is an answer; the test's own time limit ends the waiting. */
+/** Asks again until there is an answer; the test's own time limit ends the waiting, which then keeps no process alive. */
 export async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
   for (;;) {
     const answer = await ask().catch(() => null);
     if (answer !== null && answer !== undefined && answer !== false) return answer;
-    await sleep(20);
+    await sleep(20, undefined, { ref: false });
   }
 }
 
