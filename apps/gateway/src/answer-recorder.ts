@@ -139,7 +139,9 @@ export class AnswerRecorder {
   ): Uint8Array | Extract<CaptureVerdict, { trainable: false }> {
     let bytes: Uint8Array;
     try {
-      bytes = encodeCapture(captureOf(context, answer, verdict, at), writtenMember(context.request, 'messages'));
+      // Of a member that is written twice only the last was looked at, and the JSON holds both.
+      const written = this.redaction.isOn ? null : writtenMember(context.request, 'messages');
+      bytes = encodeCapture(captureOf(context, answer, verdict, at), written);
     } catch (error) {
       this.log.error('capture.refused', { turnId: context.turnId, error });
       return refuseCapture('malformed-stream', 'the capture breaks its contract');

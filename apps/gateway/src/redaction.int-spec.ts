@@ -68,6 +68,19 @@ describe('REDACTION', () => {
     expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBe('redacted');
   });
 
+  it('stores nothing of a content that another of the same message replaced', async () => {
+    await start('builtin');
+    const body = `{"messages":[{"role":"user","content":"I am ${ADDRESS}","content":"Who am I?"}]}`;
+    const headers = { 'content-type': 'application/json' };
+    const answered = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    await answered.text();
+    const turnId = answered.headers.get('x-hindcast-turn-id')!;
+    await bus.messageOf('turnCaptured', turnId);
+    const stored = (await (await bus.bucket('captures')).get(turnId))!.string();
+    expect(stored).toContain('Who am I?');
+    expect(stored).not.toContain(ADDRESS);
+  });
+
   it('redacts what a person says of an answer', async () => {
     await start('builtin');
     const turnId = await ask(userSays('judge this'));

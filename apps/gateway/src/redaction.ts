@@ -27,6 +27,11 @@ export class Redaction implements OnModuleInit {
     else if (REDACTION !== 'off') this.redact = this.guarded(await loadRedact(REDACTION));
   }
 
+  /** Whether there is anything that must not be stored. */
+  get isOn(): boolean {
+    return this.redact !== null;
+  }
+
   text<T extends string | null>(text: T): T {
     return (this.redact && text !== null ? this.redact(text) : text) as T;
   }
