@@ -118,7 +118,8 @@ export class AnswerRecorder {
   private verdict({ context, answer }: EndedTurn): CaptureVerdict {
     const verdict = checkCapture(answer, this.offPolicyCause(context), numbersOf(context.sentBody['input_ids']));
     const { request } = context;
-    if (verdict.trainable && this.redaction.holds(request.messages, request['tools'], answer.message)) {
+    const stored = [request.messages, request['tools'], request['chat_template_kwargs'], answer.message];
+    if (verdict.trainable && this.redaction.holds(...stored)) {
       return refuseCapture('redacted', 'the conversation or the answer holds what REDACTION keeps out of storage');
     }
     return verdict;

@@ -60,6 +60,15 @@ describe('REDACTION', () => {
     expect(JSON.stringify(engine.calls.at(-1)!.body)).toContain(ADDRESS);
   });
 
+  it('captures nothing of a turn whose template arguments hold personal data', async () => {
+    await start('builtin');
+    const response = await gateway.chat({ messages: userSays('Who am I?'), chat_template_kwargs: { user: ADDRESS } });
+    await response.text();
+    const turnId = response.headers.get('x-hindcast-turn-id')!;
+    expect((await bus.messageOf('turnCaptured', turnId)).body.untrainable).toBe('redacted');
+    expect(await bus.capture(turnId)).toBeNull();
+  });
+
   it('captures nothing of a turn whose answer holds personal data', async () => {
     await start('builtin');
     engine.script = (call) => engine.answer(call, answerOf(`ask ${ADDRESS}`));
