@@ -28,14 +28,16 @@ describe('which turns are announced', () => {
     await nats.stop();
   });
 
-  const recordOf = async (turnId: string): Promise<OpenTurn> => {
+  const found = async (turnId: string): Promise<{ key: string; revision: number; turn: OpenTurn }> => {
     const bucket = await bus.bucket('openTurns');
     for (const key of await bus.openKeys()) {
-      const found = (await bucket.get(key))!.json<OpenTurn[]>().find((turn) => turn.turnId === turnId);
-      if (found) return found;
+      const entry = (await bucket.get(key))!;
+      const turn = entry.json<OpenTurn[]>().find((open) => open.turnId === turnId);
+      if (turn) return { key, revision: entry.revision, turn };
     }
     throw new Error(`${turnId} is not open`);
   };
+  const recordOf = async (turnId: string): Promise<OpenTurn> => (await found(turnId)).turn;
   const knows = (gateway: RunningGateway, turn: OpenTurn): Promise<boolean> =>
     gateway.service.app.get(AnnouncedTurns).isAnnounced(turn);
 
@@ -59,6 +61,21 @@ describe('which turns are announced', () => {
     await eventually(() => knows(other, turn));
     const never = { ...turn, opening: lost };
     expect([await knows(opener, never), await knows(other, never)]).toEqual([false, false]);
+  });
+
+  it.each<{ whose: string; opening: OpenTurn['opening'] }>([
+    { whose: 'an older gateway, which numbers none', opening: undefined },
+    { whose: 'a run whose number nobody kept', opening: { gateway: 'e51d2a3c', number: 1 } },
+  ])('is marked by a sweep, once, of $whose', async ({ whose, opening }) => {
+    const turnId = await ask(opener, userSays(whose));
+    await bus.messageOf('turnCaptured', turnId);
+    const { key, revision, turn } = await found(turnId);
+    const bucket = await bus.bucket('openTurns');
+    await bucket.update(key, JSON.stringify([{ ...turn, opening }]), revision);
+    await eventually(async () => (await bucket.get(key))!.json<OpenTurn[]>()[0]!.announced);
+    await ask(opener, userSays(whose, 'Hello', 'and then?'));
+    await bus.messageOf('turnPaired', turnId);
+    expect((await bus.messages('turnCaptured')).filter((message) => message.turnId === turnId)).toHaveLength(1);
   });
 
   it('is known after the gateway is gone, of all that it opened', async () => {
