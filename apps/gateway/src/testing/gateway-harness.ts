@@ -106,11 +106,12 @@ export class BusReader {
     return entry?.operation === 'PUT' ? decodeCapture(entry.value) : null;
   }
 
-  /** Keys of the open turns that are left. */
+  /** Keys of the open turns that are left. The client's own list of keys never ends where one of them is written meanwhile. */
   async openKeys(): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const key of await (await this.bucket('openTurns')).keys()) keys.push(key);
-    return keys;
+    const prefix = `$KV.${buckets.openTurns}.`;
+    const manager = await jetstreamManager(this.connection);
+    const { state } = await manager.streams.info(`KV_${buckets.openTurns}`, { subjects_filter: `${prefix}>` });
+    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
   }
 
   async setPolicy(key: 'current' | 'trainer', value: object): Promise<void> {
