@@ -3,6 +3,7 @@ import type { Subscription } from '@nats-io/nats-core';
 import { startNatsServer, type NatsServer } from '../../../libs/platform/src/testing/nats-server';
 import { answerOf, FakeEngine } from './testing/fake-engine';
 import { BusReader, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { story } from './testing/ledger-stories';
 
 describe('feedback', () => {
   let nats: NatsServer;
@@ -48,19 +49,7 @@ describe('feedback', () => {
   };
   const ledgerSays = async (turnId: string, state: TurnStory['state'] | null): Promise<void> => {
     ledger.splice(0).forEach((subscription) => subscription.unsubscribe());
-    const turn: TurnStory = {
-      turnId,
-      responseId: 'r',
-      state: state ?? 'open',
-      case: null,
-      reason: null,
-      policyVersion: 0,
-      evalScore: null,
-      reward: null,
-      rewardSource: null,
-      hint: null,
-      trainedIn: null,
-    };
+    const turn: TurnStory = { ...story, turnId, state: state ?? 'open' };
     const answer = JSON.stringify(state === null ? { found: false } : { found: true, turn });
     ledger.push(bus.raw.subscribe(queries.turn.subject, { callback: (_, message) => void message.respond(answer) }));
     await bus.raw.flush();

@@ -3,6 +3,7 @@ import { answerOf } from './testing/fake-engine';
 import { userSays, type BusReader, type RunningGateway } from './testing/gateway-harness';
 import { ask as askGateway } from './testing/chat-request';
 import { startGatewayStage, type GatewayStage } from './testing/gateway-stage';
+import { story } from './testing/ledger-stories';
 
 describe('status, feedback and documentation', () => {
   let stage: GatewayStage;
@@ -39,23 +40,8 @@ describe('status, feedback and documentation', () => {
       versionsPublished: 0,
       policyVersion: 0,
     };
-    const story = (state: TurnStory['state']): object => ({
-      found: true,
-      turn: {
-        turnId,
-        responseId: 'r',
-        state,
-        case: null,
-        reason: null,
-        policyVersion: 0,
-        evalScore: null,
-        reward: null,
-        rewardSource: null,
-        hint: null,
-        trainedIn: null,
-      },
-    });
-    let answer: object = story('open');
+    const told = (state: TurnStory['state']): object => ({ found: true, turn: { ...story, turnId, state } });
+    let answer: object = told('open');
     const ledger = [
       bus.raw.subscribe(queries.status.subject, {
         callback: (_, message) => void message.respond(JSON.stringify(books)),
@@ -89,7 +75,7 @@ describe('status, feedback and documentation', () => {
     const stored = await (await bus.bucket('feedback')).get(turnId);
     expect(stored!.json()).toMatchObject({ reward: -1, correction: 'Say hi.', comment: null });
 
-    answer = story('decided');
+    answer = told('decided');
     expect(await (await give({ turn_id: turnId, reward: 1 })).json()).toEqual({ turn_id: turnId, status: 'late' });
     answer = { found: false };
     // The ledger learns of a turn a moment after its client; until then the gateway answers from what it just saw.
