@@ -2,7 +2,7 @@ import type { CaptureHeader, Sampling } from './capture';
 import type { Envelope } from './primitives';
 import type { CapturedTurn } from './turn';
 
-// What a gateway makes of values that it has checked is nearly always right. These say so in a tenth of the time that zod takes. They
+// What a gateway makes of values that it has checked is nearly always right. These say so in a fraction of the time that zod takes. They
 // only ever say yes to what the schema takes as it is; `false` says nothing, and the schema decides.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -20,7 +20,7 @@ const isHash = (value: unknown): boolean => value === null || (typeof value === 
 const isRecord = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && value.constructor === Object && !Object.hasOwn(value, '__proto__');
 
-/** See the top of the file. */
+/** `true`: `Sampling` takes it as it is. `false`: ask the schema. */
 export function isSampling(value: Sampling): boolean {
   const { temperature, topP, topK, minP, presencePenalty, frequencyPenalty, repetitionPenalty, seed } = value;
   return (
@@ -39,7 +39,7 @@ export function isSampling(value: Sampling): boolean {
   );
 }
 
-/** See the top of the file. */
+/** `true`: `CaptureHeader` takes it as it is, once messages that it takes are added. `false`: ask the schema. */
 export function isHeaderWithoutMessages(value: Omit<CaptureHeader, 'messages'>): boolean {
   const { turnId, tenant, tools, templateArguments, sampling } = value;
   return (
@@ -64,7 +64,7 @@ export function isHeaderWithoutMessages(value: Omit<CaptureHeader, 'messages'>):
   );
 }
 
-/** See the top of the file: a message of `turnCaptured` about a turn that is trainable. */
+/** `true`: it is a message of `turnCaptured` about a trainable turn, as the contract takes it. `false`: ask the schema. */
 export function isCapturedMessage(value: Envelope<CapturedTurn>): boolean {
   const { v, turnId, tenant, at, body } = value;
   return (
