@@ -4,11 +4,11 @@ import { markLength } from './core/byte-order-mark';
 import { parseUtf8Json } from './core/utf8-json';
 
 /** In a shorter body no content is long. */
-const LONG = 8_192;
+const LONG_BODY = 8_192;
 
 /** A long request as `longJson` reads it, but that the long contents of its messages are not decoded before somebody reads them. */
 export function readLongRequest(bytes: Buffer): unknown {
-  if (bytes.length < LONG || isAscii(bytes) || !isUtf8(bytes) || markLength(bytes) > 0) return longJson(bytes);
+  if (bytes.length < LONG_BODY || isAscii(bytes) || !isUtf8(bytes) || markLength(bytes) > 0) return longJson(bytes);
   let body: unknown;
   try {
     body = parseUtf8Json(bytes.toString('latin1'), MAX_DEPTH);

@@ -2,7 +2,7 @@ type Json = Record<string, unknown>;
 
 /**
  * Long contents of messages that nobody has read yet: UTF-8, one byte a character. Most are never read: what a client wrote goes to the
- * engine and into the capture as it is, and a hash takes UTF-8. To make a text of 200 kB of them and UTF-8 of the text takes a millisecond.
+ * engine and into the capture as it is, and a hash takes UTF-8: to decode it and to encode it again would be for nothing.
  */
 const unread = new WeakMap<object, string>();
 

@@ -3,7 +3,7 @@ import { leaveUnread } from './unread-text';
 type Json = Record<string, unknown>;
 
 /** A content of fewer bytes is decoded at once. */
-const LONG = 4_096;
+const LONG_CONTENT = 4_096;
 const ESCAPED_CODE = '\\u';
 
 /**
@@ -33,7 +33,7 @@ function decodeMembers(value: object, depth: number, maxDepth: number): boolean 
     if (typeof member === 'object' && member !== null) {
       if (!decodeMembers(member, depth + 1, maxDepth)) return false;
     } else if (typeof member !== 'string' || isAscii(member)) continue;
-    else if (name === 'content' && member.length >= LONG) leaveUnread(members, member);
+    else if (name === 'content' && member.length >= LONG_CONTENT) leaveUnread(members, member);
     // A member of its own, also one that is called `__proto__`.
     else members[name] = textOf(member);
   }
