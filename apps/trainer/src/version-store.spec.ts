@@ -88,6 +88,14 @@ describe('VersionStore', () => {
     expect([...again.weights.values()][0]!.data.buffer).not.toBe([...first.weights.values()][0]!.data.buffer);
   });
 
+  it('says of weights that somebody scores with that they are shared', async () => {
+    const store = await open();
+    await commit(store, 1);
+    expect(await store.weightsOf(1)).toBe(await store.weightsOf(1));
+    expect(await store.stateOf(1)).toMatchObject({ isShared: true });
+    expect(await store.stateOf(1)).not.toHaveProperty('isShared');
+  });
+
   it.each([
     { change: { rank: 4 }, settings: 'LORA_RANK=2' },
     { change: { alpha: 8 }, settings: 'LORA_ALPHA=4' },

@@ -144,7 +144,11 @@ export class VersionStore {
 
   /** A version's trained weights, for scoring. */
   async weightsOf(version: number): Promise<TrainedWeights> {
-    if (this.newest?.version === version) return this.newest.state.weights;
+    if (this.newest?.version === version) {
+      const { state } = this.newest;
+      this.newest = { version, state: { ...state, isShared: true } };
+      return state.weights;
+    }
     if (version === 0) return await initialWeights(this.files);
     await this.assertSound(version);
     return await readWeights(this.folderOf(version), this.files);

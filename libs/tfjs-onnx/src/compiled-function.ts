@@ -73,12 +73,15 @@ export class CompiledFunction<In extends string = string, Out extends string = s
   }
 
   /**
-   * Runs the function. Input data is read in place and must not change before the promise settles; outputs are new.
-   * Runs may overlap.
+   * Runs the function. Input data is read in place and must not change before the promise settles; outputs are new, but for those that
+   * `into` has arrays for, which are written there. Runs may overlap.
    * @throws TypeError, RangeError for inputs that contradict themselves; errors of recording (nothing is kept then);
    *   Error from onnxruntime, such as for an index outside of what is gathered
    */
-  async run(inputs: Readonly<Record<In, HostTensor>>): Promise<Record<Out, HostTensor>> {
+  async run(
+    inputs: Readonly<Record<In, HostTensor>>,
+    into?: Readonly<Partial<Record<Out, HostData>>>,
+  ): Promise<Record<Out, HostTensor>> {
     const entries = Object.entries(inputs as Record<string, HostTensor>);
     for (const [name, tensor] of entries) assertHostTensor(name, tensor);
     await ready();
@@ -89,7 +92,8 @@ export class CompiledFunction<In extends string = string, Out extends string = s
         new Tensor(dtype, data as Float32Array, shape),
       ]),
     );
-    const fetches = fetchesFor(compiled.outputs);
+    const given: Readonly<Partial<Record<string, HostData>>> = into ?? {};
+    const fetches = fetchesFor(compiled.outputs, given);
     const running = compiled.session.then((session) => session.run(feeds, fetches, { logSeverityLevel: FATAL_ONLY }));
     compiled.running.add(running);
     try {
@@ -97,7 +101,9 @@ export class CompiledFunction<In extends string = string, Out extends string = s
       this.counts.runs++;
       const outputs: Record<string, HostTensor> = {};
       for (const [name, { dtype, shape }] of Object.entries(compiled.outputs)) {
-        outputs[name] = { dtype, shape, data: results[outputName(name)]?.data as HostData };
+        // What onnxruntime gives back is a copy of what it wrote.
+        const data = given[name] ?? (results[outputName(name)]?.data as HostData);
+        outputs[name] = { dtype, shape, data };
       }
       return outputs as Record<Out, HostTensor>;
     } finally {
@@ -168,13 +174,23 @@ export class CompiledFunction<In extends string = string, Out extends string = s
   }
 }
 
-/** Memory for what a run gives, so that onnxruntime writes it where it stays; it makes an empty output itself. */
-function fetchesFor(outputs: Compiled['outputs']): Record<string, Tensor | null> {
+/**
+ * Memory for what a run gives, so that onnxruntime writes it where it stays; it makes an empty output itself.
+ * @throws RangeError when an array of `into` does not fit its output
+ */
+function fetchesFor(
+  outputs: Compiled['outputs'],
+  into: Readonly<Partial<Record<string, HostData>>>,
+): Record<string, Tensor | null> {
   return Object.fromEntries(
-    Object.entries(outputs).map(([name, { dtype, shape }]) => [
-      outputName(name),
-      sizeOf(shape) === 0 ? null : new Tensor(dtype, hostData(dtype, sizeOf(shape)) as Float32Array, shape),
-    ]),
+    Object.entries(outputs).map(([name, { dtype, shape }]) => {
+      const given = into[name];
+      if (given && given.length !== sizeOf(shape)) {
+        throw new RangeError(`output "${name}" has ${sizeOf(shape)} elements, the array for it ${given.length}`);
+      }
+      const data = given ?? hostData(dtype, sizeOf(shape));
+      return [outputName(name), data.length === 0 ? null : new Tensor(dtype, data as Float32Array, shape)];
+    }),
   );
 }
 

@@ -23,8 +23,8 @@ export class OnnxBackend implements ComputeBackend {
   compile(name: string, fn: TensorFunction, fixed: HostTensors): Computation {
     const compiled = new this.Compiled(fn, { ...this.options, name, spinning: true });
     this.compiled.push(compiled);
-    return async (inputs) => {
-      const outputs = await compiled.run({ ...fixed, ...inputs });
+    return async (inputs, into) => {
+      const outputs = await compiled.run({ ...fixed, ...inputs }, into);
       return Object.fromEntries(
         Object.entries(outputs).map(([output, { shape, data }]) => {
           if (!(data instanceof Float32Array)) throw new TypeError(`${name}: output ${output} is not float32`);

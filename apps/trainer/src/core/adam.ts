@@ -10,6 +10,8 @@ export interface AdamState {
   readonly first: NamedArrays;
   /** Second moment v. */
   readonly second: NamedArrays;
+  /** See `housed`. */
+  readonly spares?: readonly NamedArrays[];
 }
 
 export interface AdamSettings {
@@ -39,7 +41,7 @@ export function initialAdamState(parameters: NamedArrays): AdamState {
  *
  * @param gradients of the same names and lengths as `parameters`, already clipped
  * @param learningRate α
- * @returns with `sumOfSquares` of all new parameters: not finite where one of them is not
+ * @returns with whether all new parameters are finite
  * @throws RangeError when a parameter has no gradient of its length
  */
 export function adamStep(
@@ -48,7 +50,7 @@ export function adamStep(
   state: AdamState,
   learningRate: number,
   { beta1, beta2, epsilon, weightDecay }: AdamSettings = ADAM,
-): { parameters: NamedArrays; state: AdamState; sumOfSquares: number } {
+): { parameters: NamedArrays; state: AdamState; isFinite: boolean } {
   const step = state.step + 1;
   const factors = {
     beta1,
@@ -66,11 +68,12 @@ export function adamStep(
     second: sameLength(state.second, name, values),
     gradient: sameLength(gradients, name, values),
   }));
-  const sumOfSquares = tensors.reduce((sum, tensor) => sum + updateTensor(tensor, factors), 0);
+  let isFinite = true;
+  for (const tensor of tensors) isFinite = updateTensor(tensor, factors) && isFinite;
   return {
     parameters: new Map(tensors.map(({ name, gradient }) => [name, gradient])),
     state: { ...state, step },
-    sumOfSquares,
+    isFinite,
   };
 }
 

@@ -1,6 +1,7 @@
 import { adamStep, clipByGlobalNorm, globalNorm, type AdamState, type NamedArrays } from './adam';
 import type { ResponseNumbers } from './batch-tensors';
 import { mixedSeed } from './dropout-keys';
+import { givenBack, housed, without, type HousedState } from './housing';
 import type { Hyperparameters } from './hyperparameters';
 import type { BatchGradients, PolicyModel } from './policy-model';
 import { partOf, responseNumbers, type MeasuredBatch } from './step-numbers';
@@ -38,7 +39,8 @@ export type Optimisation =
  *
  * PPO, Schulman et al. 2017, algorithm 1 (arXiv:1707.06347); the early stop is that of OpenAI's Spinning Up and Stable-Baselines3.
  *
- * @param start weights and optimizer before; the weights are not changed, the moments are used up
+ * @param start weights and optimizer before. The moments are used up. The weights are not changed, but what this gives may hold their
+ *   arrays as spare ones, unless they are shared
  * @param seed  of the dropout masks of the step's passes
  */
 export async function optimise(
@@ -47,10 +49,11 @@ export async function optimise(
   advantages: readonly Float64Array[],
   hyper: Hyperparameters,
   learningRate: number,
-  start: { readonly weights: TrainedWeights; readonly optimizer: AdamState },
+  start: { readonly weights: TrainedWeights; readonly optimizer: AdamState; readonly isShared?: boolean },
   seed: number,
 ): Promise<Optimisation> {
-  let { weights, optimizer } = start;
+  let { weights } = start;
+  let optimizer = housed(start.optimizer, dataOf(weights));
   let updates = 0;
   const parts = miniBatches(measured.samples.length, hyper.miniBatches).map((indices) => {
     const part = partOf(measured, indices);
@@ -66,22 +69,25 @@ export async function optimise(
     const passes: Epoch[] = [];
     for (const [at, { samples, numbers }] of parts.entries()) {
       const dropoutSeed = mixedSeed(seed, epoch * parts.length + at);
-      const pass = await model.gradients(samples, numbers, weights, { dropoutSeed });
+      const into = optimizer.spares.at(-1);
+      const pass = await model.gradients(samples, numbers, weights, { dropoutSeed, ...(into && { into }) });
       const { gradients, norm } = clipByGlobalNorm(pass.gradients, hyper.maxGradNorm);
       if (!isFinitePass(pass, norm))
         return { ok: false, culprits: await culpritsOf(model, samples, numbers, weights, pass) };
       if (epoch > 0 && hyper.targetKl !== null && pass.scalars['approxKl3']! > hyper.targetKl) {
-        return { ok: true, weights, optimizer, epochs, updates, stoppedEarly: true };
+        return { ok: true, weights, optimizer: leftOf(start, updates, optimizer), epochs, updates, stoppedEarly: true };
       }
       const { gradients: _, ...reported } = pass;
       passes.push({ ...reported, gradNorm: norm });
       if (norm === 0) continue;
       const updated = adamStep(dataOf(weights), gradients, optimizer, learningRate, hyper.adam);
-      if (!Number.isFinite(updated.sumOfSquares)) return { ok: false, culprits: samples };
+      if (!updated.isFinite) return { ok: false, culprits: samples };
+      const before = weights;
       weights = new Map(
         [...weights].map(([name, tensor]) => [name, { ...tensor, data: updated.parameters.get(name)! }]),
       );
-      optimizer = updated.state;
+      const inUse = { ...optimizer, step: updated.state.step, spares: without(optimizer.spares, updated.parameters) };
+      optimizer = before === start.weights ? inUse : { ...inUse, spares: givenBack(inUse, dataOf(before)) };
       updates++;
     }
     epochs.push(
@@ -91,7 +97,16 @@ export async function optimise(
       ),
     );
   }
-  return { ok: true, weights, optimizer, epochs, updates, stoppedEarly: false };
+  return { ok: true, weights, optimizer: leftOf(start, updates, optimizer), epochs, updates, stoppedEarly: false };
+}
+
+/** The optimizer with the arrays of the weights that a step started from, which are spare once it has made others. */
+function leftOf(
+  { weights, isShared = false }: { readonly weights: TrainedWeights; readonly isShared?: boolean },
+  updates: number,
+  optimizer: HousedState,
+): HousedState {
+  return isShared || updates === 0 ? optimizer : { ...optimizer, spares: givenBack(optimizer, dataOf(weights)) };
 }
 
 /** Places of the samples of each mini-batch, as equal in number as can be, in the order of the batch. */

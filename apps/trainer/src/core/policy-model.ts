@@ -45,6 +45,8 @@ export interface PassOptions {
   readonly regularised?: boolean;
   /** Seed of the dropout masks; `null` for none, whatever the tuning says. */
   readonly dropoutSeed?: number | null;
+  /** Arrays that the gradients may be written to, by name. */
+  readonly into?: NamedArrays;
 }
 
 /** The policy on a compute backend: log-probs of given tokens, and loss with gradients, over batches of any size. */
@@ -90,7 +92,7 @@ export class PolicyModel {
     samples: readonly Tokens[],
     numbers: readonly ResponseNumbers[],
     weights: TrainedWeights,
-    { regularised = true, dropoutSeed = null }: PassOptions = {},
+    { regularised = true, dropoutSeed = null, into = new Map() }: PassOptions = {},
   ): Promise<BatchGradients> {
     const compute = regularised ? this.trained : this.surrogateOnly;
     let gradients: Map<string, Float32Array> | null = null;
@@ -98,11 +100,13 @@ export class PolicyModel {
     const sampleLosses: number[] = [];
     const logProbs: Float32Array[] = [];
     for (const batch of microBatches(samples.map(inputLength), this.options.tokenBudget)) {
-      const outputs = await compute({
+      const inputs = {
         ...lossTensors(samples, numbers, batch),
         ...this.dropout(dropoutSeed, batch),
         ...Object.fromEntries(weights),
-      });
+      };
+      // Of several passes the first alone: the others are added to it.
+      const outputs = await compute(inputs, gradients === null ? gradientOutputs(into) : {});
       gradients = addUp(gradients, gradientsOf(outputs));
       for (const [name, { data }] of Object.entries(outputs)) {
         if (!name.startsWith(ROW_PREFIX)) continue;
@@ -135,6 +139,9 @@ export function policyShape(config: LlamaConfig, tuning: Tuning, recompute = fal
   const { dropout } = tuning;
   return { config, frozenNames: baseNames, trainedNames, loraScale: loraScale(tuning), dropout, recompute };
 }
+
+const gradientOutputs = (arrays: NamedArrays): Record<string, Float32Array> =>
+  Object.fromEntries([...arrays].map(([name, array]) => [`${GRADIENT_PREFIX}${name}`, array]));
 
 function gradientsOf(outputs: HostTensors): Map<string, Float32Array> {
   return new Map(

@@ -17,6 +17,8 @@ export interface TrainingState {
   readonly weights: TrainedWeights;
   readonly optimizer: AdamState;
   readonly progress: Progress;
+  /** Somebody else reads the weights too: no later step may write over them. */
+  readonly isShared?: boolean;
 }
 
 export type StepResult =
@@ -35,7 +37,7 @@ export type StepResult =
 /**
  * One PPO update of the combined method (design.md section 4): log-probs → advantages → loss → gradients → clip → AdamW, in as many
  * epochs over the batch as the hyperparameters say. The moments of the state that it was given are used up, also by a step that is refused
- * in the end; its weights are not changed.
+ * in the end. Its weights are not changed; after a step that was not refused the next one may write over them, unless they are shared.
  *
  * @param servedVersion version that serves now, for the staleness of the samples
  */
