@@ -204,10 +204,11 @@ export class Chat implements BeforeApplicationShutdown {
   private async passWhole(exchange: Exchange, routed: RoutedAnswer): Promise<void> {
     const { call, sent, turnIds, reply, client } = exchange;
     const bytes = await wholeBody(routed);
-    const { body, answers } = readWhole(bytes, turnIds.length);
+    const answer = readWhole(bytes, turnIds.length, sent.asked);
+    const { answers } = answer;
     let written: Buffer;
     try {
-      written = call.format.whole(bytes, body, sent.asked, turnIds[0]!);
+      written = call.format.whole(answer, sent.asked, turnIds[0]!);
     } catch (error) {
       const detail = 'the answer cannot be said in the format of the client';
       await this.record(exchange, routed, { outcome: 'failed', answers, detail });

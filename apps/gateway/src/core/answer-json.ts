@@ -59,12 +59,13 @@ function roomFor(length: number): Int32Array {
 }
 
 /**
- * `[1,20, 300]`; `null` for anything else.
+ * The numbers of `[1,20, 300]`, which is between `start` and `end`; `null` for anything but an array of int32 that are not negative.
  *
  * Each of the first digits has a branch of its own, which the processor learns to foretell: ids of one vocabulary have much the same
  * length. A loop over the digits takes half as long again.
  */
-function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array | null {
+export function wholeNumbers(bytes: Uint8Array, start: number, end: number): Int32Array | null {
+  if (bytes[start] !== OPEN_ARRAY) return null;
   const numbers = roomFor((end - start) >> 1);
   let count = 0;
   let position = start + 1;

@@ -1,5 +1,6 @@
 import type { Refusal } from './refusal';
 import { tokenEntries, type TokenEntry } from './token-entry';
+import type { TokenNumbers } from './token-answer';
 import { choiceIds, extensionIds, promptIdsIn, type Numbers } from './token-ids';
 
 type Json = Record<string, unknown>;
@@ -103,28 +104,32 @@ export function completedAnswers(
   }));
 }
 
-/** Reads a whole (not streamed) chat completion: its choices `0` to `expected − 1`; `null` when it is not one. */
-export function readCompletion(body: unknown, expected: number): CompletedAnswer[] | null {
+/**
+ * Reads a whole (not streamed) chat completion: its choices `0` to `expected − 1`; `null` when it is not one.
+ *
+ * @param numbers of its only choice, where the body is without them
+ */
+export function readCompletion(body: unknown, expected: number, numbers?: TokenNumbers): CompletedAnswer[] | null {
   if (!isObject(body) || !Array.isArray(body['choices'])) return null;
   const choices = body['choices'].filter(isObject);
   if (choices.length === 0 || !choices.every((choice) => isObject(choice['message']))) return null;
   const shared = {
     responseId: typeof body['id'] === 'string' && body['id'] !== '' ? body['id'] : null,
     model: typeof body['model'] === 'string' ? body['model'] : null,
-    promptIds: promptIdsIn(body, choices[0]!),
+    promptIds: numbers ? numbers.promptIds : promptIdsIn(body, choices[0]!),
     usage: usageOf(body['usage']),
   };
   const byIndex = new Map<number, ChoiceAnswer>();
   for (const [position, choice] of choices.entries()) {
     const index = typeof choice['index'] === 'number' ? choice['index'] : position;
-    const responseIds = choiceIds(choice) ?? extensionIds(body, index);
+    const responseIds = numbers ? numbers.responseIds : (choiceIds(choice) ?? extensionIds(body, index));
     const tokens = responseIds ? null : tokensOf(choice);
     const fault = byIndex.has(index) ? `two choices have the index ${index}` : roleFault(choice['message'] as Json);
     byIndex.set(index, {
       message: choice['message'] as Json,
       finishReason: finishReasonOf(choice),
       responseIds,
-      logProbs: logProbsOf(choice),
+      logProbs: numbers ? numbers.logProbs : logProbsOf(choice),
       ...(tokens && { tokens }),
       ...(fault !== null && { fault }),
     });

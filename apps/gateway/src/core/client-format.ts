@@ -1,6 +1,7 @@
 import { reportedBody, streamError } from './engine-error';
 import type { SseEvent } from './sse-parser';
 import { stripEvent, stripFields, type AskedFields } from './strip-fields';
+import type { WholeAnswer } from './whole-answer';
 
 type Json = Record<string, unknown>;
 
@@ -16,12 +17,10 @@ export interface ClientFormat {
   /**
    * Body of a whole answer.
    *
-   * @param bytes the engine's answer as it came
-   * @param completion the same, parsed
    * @param answerId id of the turn, or of the answer where it is no turn
    * @throws SyntaxError when the engine's JSON cannot be cut
    */
-  whole(bytes: Buffer, completion: Json, asked: AskedFields, answerId: string): Buffer;
+  whole(answer: WholeAnswer, asked: AskedFields, answerId: string): Buffer;
   stream(asked: AskedFields, answerId: string): StreamFormat;
 }
 
@@ -50,7 +49,7 @@ const dataEvent = (data: string): Uint8Array => new TextEncoder().encode(`data: 
 export const chatFormat: ClientFormat = {
   responseId: () => null,
   error: (_, body) => body,
-  whole: (bytes, _, asked) => Buffer.from(stripFields(bytes, asked, false)),
+  whole: ({ bytes, stripped }, asked) => stripped ?? Buffer.from(stripFields(bytes, asked, false)),
   stream: (asked) => ({
     tokensLess: asked,
     chunk: (event, chunk) => {

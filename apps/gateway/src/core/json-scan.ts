@@ -127,3 +127,34 @@ export function afterEntries(bytes: Uint8Array, start: number, entry: (value: nu
     if (separator !== COMMA) return -1;
   }
 }
+
+/** Whether the name between these places is written as `name` is. */
+export function isName(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
+  if (end - start !== name.length) return false;
+  for (let index = 0; index < name.length; index++) if (bytes[start + index] !== name[index]) return false;
+  return true;
+}
+
+/** Whether it is what it is written as; with an escape it may be any other. */
+export function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let position = start; position < end; position++) if (bytes[position] === BACKSLASH) return false;
+  return true;
+}
+
+/** So many digits are a safe integer, and an int32. */
+const MAX_DIGITS = 9;
+
+/** A whole number that is not negative, of few enough digits that it is an int32. */
+export function afterWhole(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (bytes[end]! >= ZERO && bytes[end]! <= NINE) end++;
+  const digits = end - start;
+  return digits === 0 || digits > MAX_DIGITS || (digits > 1 && bytes[start] === ZERO) ? -1 : end;
+}
+
+/** The number that {@link afterWhole} steps over. */
+export function wholeAt(bytes: Uint8Array, start: number, end: number): number {
+  let number = 0;
+  for (let position = start; position < end; position++) number = number * 10 + bytes[position]! - ZERO;
+  return number;
+}

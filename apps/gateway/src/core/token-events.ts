@@ -1,5 +1,16 @@
 import { withoutPlaces } from './json-cut';
-import { afterEntries, afterMembers, afterNull, afterNumber, afterString, afterValue } from './json-scan';
+import {
+  afterEntries,
+  afterMembers,
+  afterNull,
+  afterString,
+  afterValue,
+  afterWhole,
+  isName,
+  isPlain,
+  wholeAt,
+} from './json-scan';
+import { LogProbsReader } from './log-probs-reader';
 import type { SseEvent } from './sse-parser';
 import type { AskedFields } from './strip-fields';
 
@@ -15,14 +26,9 @@ export interface TokenEvent {
 
 /** Members before the choices that are the same in all chunks of a stream, and say nothing of the tokens. */
 const HEAD_MEMBERS = new Set(['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier', 'choices']);
-const ZERO = 0x30;
-const NINE = 0x39;
 const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
-/** So many digits are a safe integer, and an int32. */
-const MAX_DIGITS = 9;
 /** Streams in another form are not looked at again and again. */
 const MAX_TRIES = 4;
 
@@ -31,7 +37,6 @@ const [INDEX, DELTA, LOG_PROBS, FINISH_REASON, TOKEN_IDS] = [0, 1, 2, 3, 4];
 const NAME_BYTES = NAMES.map((name) => Buffer.from(name));
 const ALL = (1 << NAMES.length) - 1;
 const CONTENT = Buffer.from('content');
-const LOG_PROB = Buffer.from('logprob');
 
 /**
  * Reads the events that a stream mostly consists of, those with the text, the ids and the log-probs of the next tokens, in one pass and
@@ -42,7 +47,6 @@ export class TokenEvents implements TokenEvent {
   index = 0;
   content = '';
   readonly ids: number[] = [];
-  readonly logProbs: number[] = [];
 
   /** How every event begins, up to its first choice; `null` until one was parsed. */
   private head: Buffer | null = null;
@@ -51,12 +55,16 @@ export class TokenEvents implements TokenEvent {
   /** The known members so far, a bit for each. */
   private seen = 0;
   private hasContent = false;
-  private hasLogProbs = false;
+  private readonly scored = new LogProbsReader();
   private previousEnd = -1;
   /** Pairs of start and end. */
   private readonly cuts: number[] = [];
 
   constructor(private readonly asked: AskedFields) {}
+
+  get logProbs(): readonly number[] {
+    return this.scored.values;
+  }
 
   /** Learns how the stream's events begin from one that was parsed. */
   learn({ raw, dataStart }: SseEvent): void {
@@ -78,12 +86,12 @@ export class TokenEvents implements TokenEvent {
     if (!head || dataEnd === undefined || raw.length <= head.length) return null;
     const bytes = (this.bytes = bufferOf(raw));
     if (head.compare(bytes, 0, head.length) !== 0) return null;
-    this.seen = this.ids.length = this.logProbs.length = this.cuts.length = 0;
-    this.hasContent = this.hasLogProbs = false;
+    this.seen = this.ids.length = this.cuts.length = 0;
+    this.hasContent = false;
     this.previousEnd = -1;
     const end = afterMembers(bytes, head.length, this.ofChoice);
     const isWhole = end === dataEnd - 2 && bytes[end] === CLOSE_ARRAY && bytes[end + 1] === CLOSE_OBJECT;
-    if (!isWhole || this.seen !== ALL || !this.hasContent || !this.hasLogProbs) return null;
+    if (!isWhole || this.seen !== ALL || !this.hasContent) return null;
     return withoutPlaces(bytes, joined(this.cuts));
   }
 
@@ -100,7 +108,7 @@ export class TokenEvents implements TokenEvent {
 
   private known(name: number, nameEnd: number): number {
     for (let known = 0; known < NAME_BYTES.length; known++)
-      if (isAt(this.bytes, name, nameEnd, NAME_BYTES[known]!)) return known;
+      if (isName(this.bytes, name, nameEnd, NAME_BYTES[known]!)) return known;
     return -1;
   }
 
@@ -116,7 +124,7 @@ export class TokenEvents implements TokenEvent {
     this.seen |= bit;
     if (known === INDEX) return this.atIndex(value);
     if (known === DELTA) return afterMembers(bytes, value, this.ofDelta);
-    if (known === LOG_PROBS) return afterMembers(bytes, value, this.ofLogProbs);
+    if (known === LOG_PROBS) return this.scored.read(bytes, value);
     return known === FINISH_REASON ? afterNull(bytes, value) : afterEntries(bytes, value, this.atId);
   }
 
@@ -134,33 +142,11 @@ export class TokenEvents implements TokenEvent {
 
   private readonly ofDelta = (name: number, nameEnd: number, value: number): number => {
     const { bytes } = this;
-    if (!isAt(bytes, name, nameEnd, CONTENT)) return this.other(name, nameEnd, value);
+    if (!isName(bytes, name, nameEnd, CONTENT)) return this.other(name, nameEnd, value);
     const end = afterString(bytes, value);
     if (end < 0 || this.hasContent) return -1;
     this.hasContent = true;
     this.content = textOf(bytes, value, end);
-    return end;
-  };
-
-  private readonly ofLogProbs = (name: number, nameEnd: number, value: number): number => {
-    const { bytes } = this;
-    if (!isAt(bytes, name, nameEnd, CONTENT)) return isPlain(bytes, name, nameEnd) ? afterValue(bytes, value) : -1;
-    if (this.hasLogProbs) return -1;
-    this.hasLogProbs = true;
-    return afterEntries(bytes, value, this.atEntry);
-  };
-
-  private readonly atEntry = (value: number): number => {
-    const before = this.logProbs.length;
-    const end = afterMembers(this.bytes, value, this.ofEntry);
-    return this.logProbs.length === before + 1 ? end : -1;
-  };
-
-  private readonly ofEntry = (name: number, nameEnd: number, value: number): number => {
-    const { bytes } = this;
-    if (!isAt(bytes, name, nameEnd, LOG_PROB)) return isPlain(bytes, name, nameEnd) ? afterValue(bytes, value) : -1;
-    const end = afterNumber(bytes, value);
-    if (end > 0) this.logProbs.push(Number(bytes.toString('latin1', value, end)));
     return end;
   };
 }
@@ -168,31 +154,6 @@ export class TokenEvents implements TokenEvent {
 /** Neighbours as one: what `cutPlaces` would give. */
 const joined = (places: readonly number[]): readonly number[] =>
   places.length === 4 && places[1] === places[2] ? [places[0]!, places[3]!] : places;
-
-function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
-  if (end - start !== name.length) return false;
-  for (let index = 0; index < name.length; index++) if (bytes[start + index] !== name[index]) return false;
-  return true;
-}
-
-/** A name as it is written; one with escapes may be any other. */
-function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let position = start; position < end; position++) if (bytes[position] === BACKSLASH) return false;
-  return true;
-}
-
-function afterWhole(bytes: Uint8Array, start: number): number {
-  let end = start;
-  while (bytes[end]! >= ZERO && bytes[end]! <= NINE) end++;
-  const digits = end - start;
-  return digits === 0 || digits > MAX_DIGITS || (digits > 1 && bytes[start] === ZERO) ? -1 : end;
-}
-
-function wholeAt(bytes: Uint8Array, start: number, end: number): number {
-  let number = 0;
-  for (let position = start; position < end; position++) number = number * 10 + bytes[position]! - ZERO;
-  return number;
-}
 
 /** @param start of its opening quote */
 function textOf(bytes: Buffer, start: number, end: number): string {

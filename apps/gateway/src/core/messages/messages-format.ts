@@ -10,7 +10,6 @@ const DEFAULTS: AnswerOptions = { stopSequences: [], showsThinking: true };
 export const messagesFormat = (options = DEFAULTS): ClientFormat => ({
   responseId: messageId,
   error: messagesErrorBody,
-  whole: (_bytes, completion, _asked, answerId) =>
-    Buffer.from(JSON.stringify(messageOf(completion, answerId, options))),
+  whole: ({ body }, _asked, answerId) => Buffer.from(JSON.stringify(messageOf(body, answerId, options))),
   stream: (_asked, answerId) => new MessagesStream(answerId, options),
 });

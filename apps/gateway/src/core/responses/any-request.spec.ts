@@ -122,7 +122,10 @@ describe('whatever comes', () => {
         const written = [...chunks.flatMap((each) => [...stream.chunk(event, each)]), ...stream.done(null)];
         const last = Buffer.concat(written).toString().trim().split('\n').at(-1)!;
         expect(JSON.parse(last.slice('data: '.length))).toMatchObject({ response: { id: responseId(TURN) } });
-        for (const each of chunks) JSON.parse(format.whole(Buffer.of(), each, nothingAsked, TURN).toString());
+        for (const each of chunks) {
+          const answer = { bytes: Buffer.of(), stripped: null, body: each, answers: [] };
+          JSON.parse(format.whole(answer, nothingAsked, TURN).toString());
+        }
       }),
       { numRuns: 300 },
     ));

@@ -21,7 +21,7 @@ export function responsesFormat(request: Json, createdAt: number): ClientFormat 
   return {
     responseId,
     error: (_, body) => body,
-    whole: (_, completion, __, answerId) => {
+    whole: ({ body: completion }, _asked, answerId) => {
       const choice = firstChoice(completion);
       const message = isObject(choice['message']) ? choice['message'] : {};
       const logprobs = withLogProbs && isObject(choice['logprobs']) ? choice['logprobs']['content'] : null;

@@ -78,13 +78,11 @@ function answered(answer: Answer, isStreamed: boolean): { captured: Json; output
   }
   bytes.push(...stream.done(event));
   const captured = assembler.answers(1)[0]!.message;
+  const body = { choices: [{ message: captured, finish_reason: 'stop' }] };
+  const whole = { bytes: Buffer.of(), stripped: null, body, answers: [] };
   const last = isStreamed
     ? (JSON.parse(Buffer.concat(bytes).toString().trim().split('data: ').at(-1)!) as { response: Json }).response
-    : (JSON.parse(
-        format
-          .whole(Buffer.of(), { choices: [{ message: captured, finish_reason: 'stop' }] }, nothingAsked, TURN)
-          .toString(),
-      ) as Json);
+    : (JSON.parse(format.whole(whole, nothingAsked, TURN).toString()) as Json);
   return { captured, output: last['output'] as Json[] };
 }
 
