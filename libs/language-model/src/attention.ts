@@ -33,10 +33,46 @@ export function mixInBlocks(
     );
     const value = concatOf(probabilities.map((p, i) => unfolded(tf.matMul(p, folded(seenKeys(v, blocks, i), v)), q)));
     save([q, k, v, value, ...probabilities]);
-    return { value, gradFunc: (dy, saved) => mixGradients(dy as tf.Tensor4D, saved) };
+    return {
+      value,
+      gradFunc: (dy, saved) => {
+        const [ours, theirs, contents, result, ...kept] = saved as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
+        const rowSums = tf.sum<tf.Tensor4D>(tf.mul(dy as tf.Tensor4D, result), -1, true);
+        return mixGradients(dy as tf.Tensor4D, rowSums, [ours, theirs, contents], kept as tf.Tensor3D[]);
+      },
+    };
   });
   return operation(queries, keys, values) as tf.Tensor4D;
 }
+
+/**
+ * The same of a whole sequence from its beginning, without padding: a query sees the keys up to its own place. By position: queries
+ * `[B, T, heads, headDim]`, keys and values `[B, T, kvHeads, headDim]`, the result like the queries.
+ *
+ * @returns `null` where the backend has no operation for it, or none for heads of that width
+ */
+export function causalMix(queries: tf.Tensor4D, keys: tf.Tensor4D, values: tf.Tensor4D): tf.Tensor4D | null {
+  if (!tf.getKernel('CausalAttention', tf.getBackend()) || queries.shape[3] % 8 !== 0) return null;
+  const operation = tf.customGrad((...all) => {
+    const [q, k, v, save] = all as unknown as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.GradSaveFunc];
+    const inputs = { queries: q, keys: k, values: v };
+    const [value, ...parts] = tf.engine().runKernel('CausalAttention', inputs) as [tf.Tensor4D, ...tf.Tensor4D[]];
+    save([q, value, ...parts]);
+    return { value, gradFunc: (dy, saved) => causalGradients(dy as tf.Tensor4D, saved as tf.Tensor4D[]) };
+  });
+  return operation(queries, keys, values) as tf.Tensor4D;
+}
+
+/** @param saved queries and O by position, then P, keys and values by head */
+function causalGradients(dy: tf.Tensor4D, saved: tf.Tensor4D[]): tf.Tensor4D[] {
+  const [queries, value, p, keys, values] = saved as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
+  const rowSums = tf.sum<tf.Tensor4D>(tf.mul(dy, value), -1, true);
+  const [q, dOutput, sums] = [queries, dy, rowSums].map(otherOrder) as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
+  return mixGradients(dOutput, sums, [q, keys, values], [folded(p, keys)]).map(otherOrder);
+}
+
+/** From positions and heads to heads and positions, and back. */
+const otherOrder = (x: tf.Tensor4D): tf.Tensor4D => tf.transpose(x, [0, 2, 1, 3]);
 
 /** P of one block of queries and the keys that it sees, folded: `[B·kvHeads, heads/kvHeads·T, K]`. */
 function probabilitiesOf(queries: tf.Tensor4D, keys: tf.Tensor4D, bias: tf.Tensor4D): tf.Tensor3D {
@@ -48,14 +84,19 @@ function probabilitiesOf(queries: tf.Tensor4D, keys: tf.Tensor4D, bias: tf.Tenso
 
 /**
  * @param dy dO, of the shape of the queries
- * @param saved queries, keys, values, O, and P of each block
+ * @param sums Σ dO ∘ O, `[B, heads, T, 1]`
+ * @param operands queries, keys and values
+ * @param probabilities P of each block
  * @returns ∂q, ∂k, ∂v
  */
-function mixGradients(dy: tf.Tensor4D, saved: tf.Tensor[]): tf.Tensor4D[] {
-  const [q, k, v, value] = saved as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
-  const probabilities = saved.slice(4) as tf.Tensor3D[];
+function mixGradients(
+  dy: tf.Tensor4D,
+  sums: tf.Tensor4D,
+  [q, k, v]: readonly [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D],
+  probabilities: readonly tf.Tensor3D[],
+): tf.Tensor4D[] {
   const blocks = probabilities.length;
-  const rowSums = inBlocks(tf.sum(tf.mul(dy, value), -1, true), blocks);
+  const rowSums = inBlocks(sums, blocks);
   const dOutputs = inBlocks(dy, blocks);
   const dQueries: tf.Tensor4D[] = [];
   const dKeys: tf.Tensor4D[] = [];

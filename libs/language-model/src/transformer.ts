@@ -1,5 +1,5 @@
 import * as tf from '@tensorflow/tfjs';
-import { causalBlocks, mix, mixInBlocks } from './attention';
+import { causalBlocks, causalMix, mix, mixInBlocks } from './attention';
 import type { LlamaConfig } from './config';
 import { linear, rmsNorm, swiglu, weight, type LoraTensors, type Weights } from './linear';
 import { onlyNeeded, type NeededRows } from './needed-rows';
@@ -40,6 +40,8 @@ interface Call {
   readonly rotation: Rotation;
   /** `[1 or B, 1, T, past + T]`, 0 where a query may see a key, hugely negative elsewhere. */
   readonly bias: tf.Tensor4D;
+  /** Some places are padding that no query may see. */
+  readonly isMasked: boolean;
   readonly lora?: LoraTensors;
   /** Only in the last layer. */
   readonly needed?: NeededRows;
@@ -120,6 +122,7 @@ function forward(
     length,
     rotation: rotation(config, length, pastLength, options.positions),
     bias: attentionBias(length, pastLength, options.attentionMask),
+    isMasked: options.attentionMask !== undefined,
     ...(options.lora && { lora: options.lora }),
   };
   let hidden = tf.gather(
@@ -219,16 +222,23 @@ function attention(
   const byHead = (rows: tf.Tensor, count: number): tf.Tensor4D => tf.reshape(rows, [batch, length, count, headDim]);
 
   const turned = rotateBoth(byHead(q, heads), byHead(k, kvHeads), call.rotation);
-  const [queries, keys] = turned.map((x) => tf.transpose(x, [0, 2, 1, 3])) as [tf.Tensor4D, tf.Tensor4D];
-  const values = tf.transpose(byHead(v, kvHeads), [0, 2, 1, 3]);
+  const flat = (mixed: tf.Tensor4D): tf.Tensor2D => tf.reshape(mixed, [batch * length, heads * headDim]);
+  const [queries, keys, values] = [...turned, byHead(v, kvHeads)].map((x) => tf.transpose(x, [0, 2, 1, 3])) as [
+    tf.Tensor4D,
+    tf.Tensor4D,
+    tf.Tensor4D,
+  ];
+  // What blocks leave out is worth more than one operation for all.
+  const blocks = causalBlocks(length);
+  const atOnce = past || call.isMasked || blocks > 1 ? null : causalMix(...turned, byHead(v, kvHeads));
+  if (atOnce) return { context: flat(atOnce), keys, values };
+
   const allKeys = past ? tf.concat([past.keys, keys], 2) : keys;
   const allValues = past ? tf.concat([past.values, values], 2) : values;
-
   const mixed = past
     ? mix(queries, allKeys, allValues, call.bias)
-    : mixInBlocks(queries, allKeys, allValues, call.bias, causalBlocks(length));
-  const perToken = tf.transpose(mixed, [0, 2, 1, 3]);
-  return { context: tf.reshape<tf.Rank.R2>(perToken, [batch * length, heads * headDim]), keys, values };
+    : mixInBlocks(queries, allKeys, allValues, call.bias, blocks);
+  return { context: flat(tf.transpose(mixed, [0, 2, 1, 3])), keys, values };
 }
 
 /** Qwen3 norms each query and key head; the others leave them. `[B·T, count·headDim]` both ways. */

@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs';
 import type { ElementType } from './host-tensor';
 import { Recording } from './recording';
-import { RECORDING_BACKEND, type RecordingBackend, recordingBackend } from './recording-backend';
+import { offerCpuKernels, RECORDING_BACKEND, type RecordingBackend, recordingBackend } from './recording-backend';
 
 /** A symbolic input of a graph. */
 export interface InputSignature {
@@ -24,21 +24,22 @@ export const outputName = (name: string): string => `out:${name}`;
 /**
  * Runs `fn` once on symbolic inputs and returns the graph of what it did. Synchronous; the backend that was active is
  * active again afterwards, also when `fn` throws, and no tensor is left behind.
- * @param hasFusedMatMul see `Recording`
+ * @param isForCpu operators may be used that only onnxruntime's CPU provider has, see `Recording`
  * @throws Error for a kernel that cannot be recorded, for reading a recorded tensor, and whatever `fn` throws
  */
 export function record(
   name: string,
   fn: (inputs: Record<string, tf.Tensor>) => Record<string, tf.Tensor>,
   signature: Readonly<Record<string, InputSignature>>,
-  hasFusedMatMul = false,
+  isForCpu = false,
 ): RecordedGraph {
   const active = recordingBackend();
   if (active.recording !== null) throw new Error(`"${name}" was called while another function is being recorded`);
   const previous = tf.getBackend();
   const variables = new Set(Object.keys(tf.engine().registeredVariables));
-  const recording = new Recording(name, hasFusedMatMul);
+  const recording = new Recording(name, isForCpu);
   active.recording = recording;
+  offerCpuKernels(isForCpu);
   activate(RECORDING_BACKEND);
   try {
     let graph: RecordedGraph | null = null;

@@ -1,6 +1,7 @@
 import * as tf from '@tensorflow/tfjs';
 import { type ElementType, type HostData, hostData } from './host-tensor';
-import { kernels } from './kernels/kernel-table';
+import type { Kernel } from './kernels/kernel';
+import { cpuKernels, kernels } from './kernels/kernel-table';
 import { type Recorded, Recording } from './recording';
 
 /** Name under which the backend is registered in tfjs. */
@@ -182,23 +183,34 @@ export function recordingBackend(): RecordingBackend {
   if (registered !== null && tf.engine().findBackendFactory(RECORDING_BACKEND) !== null) return registered;
   const instance = new RecordingBackend();
   tf.registerBackend(RECORDING_BACKEND, () => instance, 0);
-  for (const [kernelName, kernel] of Object.entries(kernels)) {
-    if (tf.getKernel(kernelName, RECORDING_BACKEND) !== undefined) tf.unregisterKernel(kernelName, RECORDING_BACKEND);
-    tf.registerKernel({
-      kernelName,
-      backendName: RECORDING_BACKEND,
-      kernelFunc: ({ inputs, attrs }) => {
-        const { recording } = instance;
-        if (recording === null) throw new Error(NOT_RECORDING);
-        const given = Object.entries(inputs as Record<string, KernelInput>).filter(isGiven);
-        const recorded = Object.fromEntries(given.map(([input, info]) => [input, instance.recorded(info)]));
-        const result = kernel(recording, recorded, attrs ?? {});
-        const infos = given.map(([, info]) => info);
-        if (Array.isArray(result)) return result.map((tensor) => instance.addResult(tensor, infos));
-        return instance.addResult(result, infos);
-      },
-    });
-  }
+  for (const [name, kernel] of Object.entries(kernels)) registerKernel(instance, name, kernel);
   registered = instance;
   return instance;
+}
+
+/** Whether tfjs finds the kernels that only graphs for the CPU may hold. Who would run one asks for it first. */
+export function offerCpuKernels(isForCpu: boolean): void {
+  const instance = recordingBackend();
+  for (const [name, kernel] of Object.entries(cpuKernels)) {
+    if (isForCpu) registerKernel(instance, name, kernel);
+    else if (tf.getKernel(name, RECORDING_BACKEND) !== undefined) tf.unregisterKernel(name, RECORDING_BACKEND);
+  }
+}
+
+function registerKernel(instance: RecordingBackend, kernelName: string, kernel: Kernel): void {
+  if (tf.getKernel(kernelName, RECORDING_BACKEND) !== undefined) tf.unregisterKernel(kernelName, RECORDING_BACKEND);
+  tf.registerKernel({
+    kernelName,
+    backendName: RECORDING_BACKEND,
+    kernelFunc: ({ inputs, attrs }) => {
+      const { recording } = instance;
+      if (recording === null) throw new Error(NOT_RECORDING);
+      const given = Object.entries(inputs as Record<string, KernelInput>).filter(isGiven);
+      const recorded = Object.fromEntries(given.map(([input, info]) => [input, instance.recorded(info)]));
+      const result = kernel(recording, recorded, attrs ?? {});
+      const infos = given.map(([, info]) => info);
+      if (Array.isArray(result)) return result.map((tensor) => instance.addResult(tensor, infos));
+      return instance.addResult(result, infos);
+    },
+  });
 }

@@ -1,3 +1,4 @@
+import { cpuAttentionKernels } from './attention';
 import { creationKernels } from './creation';
 import { elementwiseKernels } from './elementwise';
 import { indexingKernels } from './indexing';
@@ -17,3 +18,6 @@ export const kernels: Readonly<Record<string, Kernel>> = {
   ...rotaryKernels,
   ...shapeKernels,
 };
+
+/** Further ones, for graphs that onnxruntime runs on the CPU. */
+export const cpuKernels: Readonly<Record<string, Kernel>> = cpuAttentionKernels;
