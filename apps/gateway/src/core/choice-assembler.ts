@@ -18,7 +18,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 /** One by one: as arguments of one call, the ids of a long answer would not fit on the stack. */
 function append<T>(list: T[], more: readonly T[]): void {
-  for (const entry of more) list.push(entry);
+  for (let index = 0; index < more.length; index++) list.push(more[index]!);
 }
 
 /** Puts one choice of a streamed answer together: message, tool calls by index, sampled ids, log-probs. */

@@ -76,9 +76,9 @@ export function afterValue(bytes: Uint8Array, start: number, depth = 0): number 
     case QUOTE:
       return afterString(bytes, start);
     case OPEN_OBJECT:
-      return depth > MAX_DEPTH ? -1 : afterMembers(bytes, start, (_, __, value) => afterValue(bytes, value, depth + 1));
+      return depth > MAX_DEPTH ? -1 : afterObject(bytes, start, depth + 1);
     case OPEN_ARRAY:
-      return depth > MAX_DEPTH ? -1 : afterEntries(bytes, start, (value) => afterValue(bytes, value, depth + 1));
+      return depth > MAX_DEPTH ? -1 : afterArray(bytes, start, depth + 1);
     case LETTER_N:
       return afterWord(bytes, start, NULL);
     case LETTER_T:
@@ -87,6 +87,34 @@ export function afterValue(bytes: Uint8Array, start: number, depth = 0): number 
       return afterWord(bytes, start, FALSE);
     default:
       return afterNumber(bytes, start);
+  }
+}
+
+/** As {@link afterMembers} with any values: a function made for each object would be most of what a token leaves behind. */
+function afterObject(bytes: Uint8Array, start: number, depth: number): number {
+  let position = start + 1;
+  if (bytes[position] === CLOSE_OBJECT) return position + 1;
+  for (;;) {
+    position = afterString(bytes, position);
+    if (position < 0 || bytes[position] !== COLON) return -1;
+    position = afterValue(bytes, position + 1, depth);
+    if (position < 0) return -1;
+    const separator = bytes[position++];
+    if (separator === CLOSE_OBJECT) return position;
+    if (separator !== COMMA) return -1;
+  }
+}
+
+/** As {@link afterEntries} with any values. */
+function afterArray(bytes: Uint8Array, start: number, depth: number): number {
+  let position = start + 1;
+  if (bytes[position] === CLOSE_ARRAY) return position + 1;
+  for (;;) {
+    position = afterValue(bytes, position, depth);
+    if (position < 0) return -1;
+    const separator = bytes[position++];
+    if (separator === CLOSE_ARRAY) return position;
+    if (separator !== COMMA) return -1;
   }
 }
 

@@ -28,9 +28,18 @@ function parsed(event: SseEvent, fields = asked): unknown {
   return [assembler.answers(2), assembler.tokensSeen, Buffer.from(stripEvent(event, chunk, fields) ?? []).toString()];
 }
 
-/** The same without parsing it; `null` where it has to be. */
+/** The same without parsing it; `null` where it has to be. Whatever event came before it, it says the same. */
 function unparsed(event: SseEvent, fields = asked): unknown {
-  const tokens = reader(fields);
+  const said = saidBy(reader(fields), event);
+  for (const before of [plain, plain.replace('" a"', '"\\n"'), plain.replace('"index":0', '"index":1')]) {
+    const tokens = reader(fields);
+    expect(tokens.read(eventOf(choice(before)))).not.toBeNull();
+    expect(saidBy(tokens, event)).toEqual(said);
+  }
+  return said;
+}
+
+function saidBy(tokens: TokenEvents, event: SseEvent): unknown {
   const written = tokens.read(event);
   if (!written) return null;
   const assembler = new ChunkAssembler();
@@ -79,6 +88,23 @@ describe('an event with tokens alone', () => {
     { data: choice(plain).replace('[{', '[ {'), why: 'white space' },
     { data: `${head}{${plain}},{${plain}}]}`, why: 'two choices' },
   ])('is no other: $why', ({ data }) => expect(unparsed(eventOf(data))).toBeNull());
+
+  it('is read after one of several tokens, and the other way round', () => {
+    const several = choice(plain.replace('[7]', '[7,8]').replace(`[${entry}]`, `[${entry},${entry}]`));
+    const tokens = reader();
+    for (const data of [choice(plain), several, choice(plain.replace('[7]', '[9]')), several]) {
+      const event = eventOf(data);
+      expect(saidBy(tokens, event)).toEqual(parsed(event));
+    }
+  });
+
+  it('is read whatever choice the one before it was of', () => {
+    const tokens = reader();
+    for (const index of [0, 1, 0, 1, 1, 0, 0, 1, 0]) {
+      const event = eventOf(choice(plain.replace('"index":0', `"index":${index}`)));
+      expect(saidBy(tokens, event)).toEqual(parsed(event));
+    }
+  });
 
   it('is read by itself only after one like it was parsed', () => {
     expect(new TokenEvents(asked).read(eventOf(choice(plain)))).toBeNull();

@@ -11,6 +11,7 @@ import {
   wholeAt,
 } from './json-scan';
 import { LogProbsReader } from './log-probs-reader';
+import { TokenEventForm } from './token-event-form';
 import type { SseEvent } from './sse-parser';
 import type { AskedFields } from './strip-fields';
 
@@ -47,6 +48,7 @@ export class TokenEvents implements TokenEvent {
   index = 0;
   content = '';
   readonly ids: number[] = [];
+  private idCount = 0;
 
   /** How every event begins, up to its first choice; `null` until one was parsed. */
   private head: Buffer | null = null;
@@ -59,6 +61,10 @@ export class TokenEvents implements TokenEvent {
   private previousEnd = -1;
   /** Pairs of start and end. */
   private readonly cuts: number[] = [];
+  /** Of the event that was read last, where nothing of it is the client's own. */
+  private form: TokenEventForm | null = null;
+  private formTries = 0;
+  private readonly places = { text: [0, 0] as [number, number], id: [0, 0] as [number, number] };
 
   constructor(private readonly asked: AskedFields) {}
 
@@ -85,14 +91,38 @@ export class TokenEvents implements TokenEvent {
     const { head } = this;
     if (!head || dataEnd === undefined || raw.length <= head.length) return null;
     const bytes = (this.bytes = bufferOf(raw));
+    const alike = this.form?.read(bytes, this.scored);
+    if (alike) {
+      const { index, content, id } = this.form!;
+      this.index = index;
+      this.content = content;
+      this.ids[0] = id;
+      this.trimIds(1);
+      return alike;
+    }
     if (head.compare(bytes, 0, head.length) !== 0) return null;
-    this.seen = this.ids.length = this.cuts.length = 0;
+    this.seen = this.idCount = this.cuts.length = 0;
     this.hasContent = false;
     this.previousEnd = -1;
     const end = afterMembers(bytes, head.length, this.ofChoice);
+    this.trimIds(this.idCount);
     const isWhole = end === dataEnd - 2 && bytes[end] === CLOSE_ARRAY && bytes[end + 1] === CLOSE_OBJECT;
     if (!isWhole || this.seen !== ALL || !this.hasContent) return null;
+    this.learnForm();
     return withoutPlaces(bytes, joined(this.cuts));
+  }
+
+  /** An array that is emptied for each event would take new memory for each. */
+  private trimIds(count: number): void {
+    if (this.ids.length > count) this.ids.length = count;
+  }
+
+  private learnForm(): void {
+    const { asked, ids, scored, places, cuts } = this;
+    const isOneToken = ids.length === 1 && scored.values.length === 1;
+    if (!asked.tokenIds || !asked.logProbs || !isOneToken || this.formTries >= MAX_TRIES) return;
+    this.formTries++;
+    this.form = TokenEventForm.of(this.index, this.bytes, { ...places, entry: scored.lastEntry }, cuts);
   }
 
   private readonly ofChoice = (name: number, nameEnd: number, value: number): number => {
@@ -136,7 +166,8 @@ export class TokenEvents implements TokenEvent {
 
   private readonly atId = (value: number): number => {
     const end = afterWhole(this.bytes, value);
-    if (end > 0) this.ids.push(wholeAt(this.bytes, value, end));
+    if (end > 0) this.ids[this.idCount++] = wholeAt(this.bytes, value, end);
+    this.places.id = [value, end];
     return end;
   };
 
@@ -147,6 +178,7 @@ export class TokenEvents implements TokenEvent {
     if (end < 0 || this.hasContent) return -1;
     this.hasContent = true;
     this.content = textOf(bytes, value, end);
+    this.places.text = [value + 1, end - 1];
     return end;
   };
 }
