@@ -131,7 +131,7 @@ function headGradients(dy: tf.Tensor2D, saved: tf.Tensor[], mode: HeadMode): tf.
   if (!dEntropy) {
     // dy is one number per row, so it multiplies [N, hiddenSize] instead of [N, vocabSize].
     const mean = tf.matMul<tf.Tensor2D>(probabilities, matrix);
-    const dMatrix = tf.sub<tf.Tensor2D>(toTargets, tf.matMul(probabilities, scaledRows, true));
+    const dMatrix = tf.add<tf.Tensor2D>(toTargets, tf.matMul(probabilities, tf.neg(scaledRows), true));
     return [tf.mul(tf.sub(targetRows, mean), dLogProb), dMatrix];
   }
   const pull = tf.mul<tf.Tensor2D>(
@@ -140,7 +140,7 @@ function headGradients(dy: tf.Tensor2D, saved: tf.Tensor[], mode: HeadMode): tf.
   );
   return [
     tf.sub(tf.mul(targetRows, dLogProb), tf.matMul(pull, matrix)),
-    tf.sub(toTargets, tf.matMul(pull, rows, true)),
+    tf.add(toTargets, tf.matMul(pull, tf.neg(rows), true)),
   ];
 }
 

@@ -2,7 +2,7 @@ import type * as tf from '@tensorflow/tfjs';
 import { ready } from '@tensorflow/tfjs';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { assertHostTensor, type HostData, hostData, type HostTensor, sizeOf } from './host-tensor';
-import { inputName, type InputSignature, outputName, record } from './record';
+import { inputName, type InputSignature, outputName, type OutputSum, record } from './record';
 import { registerRecordingBackend } from './recording-backend';
 
 /** How a function is recorded and run. */
@@ -37,6 +37,7 @@ const FATAL_ONLY = 4;
 interface Compiled {
   readonly session: Promise<InferenceSession>;
   readonly outputs: Readonly<Record<string, InputSignature>>;
+  readonly sums: Readonly<Record<string, OutputSum>>;
   readonly running: Set<Promise<unknown>>;
 }
 
@@ -93,7 +94,7 @@ export class CompiledFunction<In extends string = string, Out extends string = s
       ]),
     );
     const given: Readonly<Partial<Record<string, HostData>>> = into ?? {};
-    const fetches = fetchesFor(compiled.outputs, given);
+    const fetches = fetchesFor(compiled, given);
     const running = compiled.session.then((session) => session.run(feeds, fetches, { logSeverityLevel: FATAL_ONLY }));
     compiled.running.add(running);
     try {
@@ -102,7 +103,9 @@ export class CompiledFunction<In extends string = string, Out extends string = s
       const outputs: Record<string, HostTensor> = {};
       for (const [name, { dtype, shape }] of Object.entries(compiled.outputs)) {
         // What onnxruntime gives back is a copy of what it wrote.
-        const data = given[name] ?? (results[outputName(name)]?.data as HostData);
+        const written = given[name] ?? (results[outputName(name)]?.data as HostData | undefined);
+        const sum = compiled.sums[name];
+        const data = sum ? addedUp(sum, results, written as Float32Array | undefined, shape) : written!;
         outputs[name] = { dtype, shape, data };
       }
       return outputs as Record<Out, HostTensor>;
@@ -137,7 +140,7 @@ export class CompiledFunction<In extends string = string, Out extends string = s
 
   private build(name: string, key: string, inputs: Readonly<Record<string, HostTensor>>): Compiled {
     const executionProviders = [...(this.options.executionProviders ?? ['cpu'])];
-    const { model, outputs, nodes } = record(name, this.fn, inputs, executionProviders[0] === 'cpu');
+    const { model, outputs, sums, nodes } = record(name, this.fn, inputs, executionProviders[0] === 'cpu');
     this.counts.recordings++;
     this.counts.nodes = nodes;
     this.counts.modelBytes = model.byteLength;
@@ -151,7 +154,7 @@ export class CompiledFunction<In extends string = string, Out extends string = s
       extra: { session: { intra_op: spinningOptions(this.options.spinning === true), force_spinning_stop: '1' } },
       ...(this.options.threads === undefined ? {} : { intraOpNumThreads: this.options.threads }),
     });
-    const compiled: Compiled = { session, outputs, running: new Set() };
+    const compiled: Compiled = { session, outputs, sums, running: new Set() };
     session.catch(() => {
       if (this.compiled.get(key) === compiled) this.compiled.delete(key);
     });
@@ -179,10 +182,11 @@ export class CompiledFunction<In extends string = string, Out extends string = s
  * @throws RangeError when an array of `into` does not fit its output
  */
 function fetchesFor(
-  outputs: Compiled['outputs'],
+  { outputs, sums }: Compiled,
   into: Readonly<Partial<Record<string, HostData>>>,
 ): Record<string, Tensor | null> {
-  return Object.fromEntries(
+  const parts = Object.values(sums).flatMap(({ rows }) => rows.flatMap(({ values, ids }) => [values, ids]));
+  const fetches = Object.fromEntries(
     Object.entries(outputs).map(([name, { dtype, shape }]) => {
       const given = into[name];
       if (given && given.length !== sizeOf(shape)) {
@@ -192,6 +196,29 @@ function fetchesFor(
       return [outputName(name), data.length === 0 ? null : new Tensor(dtype, data as Float32Array, shape)];
     }),
   );
+  for (const [name, { hasDense }] of Object.entries(sums)) if (!hasDense) delete fetches[outputName(name)];
+  return { ...fetches, ...Object.fromEntries(parts.map((name) => [name, null])) };
+}
+
+/** The dense part with every row added, in their order, so that the bits are the same at every run. */
+function addedUp(
+  { hasDense, rows }: OutputSum,
+  results: InferenceSession.ReturnType,
+  written: Float32Array | undefined,
+  shape: readonly number[],
+): Float32Array {
+  const sum = written ?? new Float32Array(sizeOf(shape));
+  if (!hasDense) sum.fill(0);
+  const count = shape[0] as number;
+  const width = sum.length / count;
+  for (const { values, ids } of rows) {
+    const added = results[values]!.data as Float32Array;
+    (results[ids]!.data as Int32Array).forEach((id, row) => {
+      if (id < 0 || id >= count) return;
+      for (let i = 0; i < width; i++) sum[id * width + i]! += added[row * width + i]!;
+    });
+  }
+  return sum;
 }
 
 /** Longer than from one operator to the next, and too short to cost much where another process needs the core. */

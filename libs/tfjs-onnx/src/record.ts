@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs';
 import type { ElementType } from './host-tensor';
-import { Recording } from './recording';
+import { type Recorded, Recording, type RowSum, sameShape } from './recording';
 import { offerCpuKernels, RECORDING_BACKEND, type RecordingBackend, recordingBackend } from './recording-backend';
 
 /** A symbolic input of a graph. */
@@ -13,8 +13,18 @@ export interface InputSignature {
 export interface RecordedGraph {
   readonly model: Uint8Array;
   readonly outputs: Readonly<Record<string, InputSignature>>;
+  /** Of outputs that are to be added up outside, by name. The graph gives their dense part under the output's own name. */
+  readonly sums: Readonly<Record<string, OutputSum>>;
   /** Nodes recorded, with those that no output needs. */
   readonly nodes: number;
+}
+
+/** What is left to add up of an output. */
+export interface OutputSum {
+  /** False: nothing but the rows, and the graph has no output of that name. */
+  readonly hasDense: boolean;
+  /** Names of the graph's outputs: values `[count, …]`, and the row that each is added to, `[count]` int32. */
+  readonly rows: readonly { readonly values: string; readonly ids: string }[];
 }
 
 /** Names of graph inputs and outputs: one tensor may be an input and an output under the same name. */
@@ -74,15 +84,32 @@ function trace(
     throw new TypeError('the recorded function must return an object of tensors, synchronously');
   }
   const outputs: Record<string, InputSignature> = {};
+  const sums: Record<string, OutputSum> = {};
   for (const [name, result] of Object.entries(results as Record<string, unknown>)) {
     if (!(result instanceof tf.Tensor))
       throw new TypeError(`output "${name}" of the recorded function is not a tensor`);
     const tensor = active.recorded(result);
     // Reshape and cast may share a value's record; the tensor itself says what it is.
     outputs[name] = { dtype: tensor.dtype, shape: result.shape };
-    recording.graph.output(outputName(name), recording.full(tensor), tensor.dtype, result.shape);
+    if (tensor.rowSum && sameShape(tensor.shape, result.shape)) sums[name] = outputSum(recording, name, tensor.rowSum);
+    else give(recording, outputName(name), tensor, result.shape);
   }
-  return { model: recording.graph.toBytes(), outputs, nodes: recording.graph.nodeCount };
+  return { model: recording.graph.toBytes(), outputs, sums, nodes: recording.graph.nodeCount };
+}
+
+function outputSum(recording: Recording, name: string, { dense, rows }: RowSum): OutputSum {
+  if (dense) give(recording, outputName(name), dense);
+  const named = rows.map(({ values, ids }, i) => {
+    const names = { values: `rows:${name}:${i}`, ids: `ids:${name}:${i}` };
+    give(recording, names.values, values);
+    give(recording, names.ids, ids);
+    return names;
+  });
+  return { hasDense: dense !== null, rows: named };
+}
+
+function give(recording: Recording, name: string, tensor: Recorded, shape = tensor.shape): void {
+  recording.graph.output(name, recording.full(tensor), tensor.dtype, shape);
 }
 
 const MISSING_KERNEL = new RegExp(`^Kernel '(\\w+)' not registered for backend '${RECORDING_BACKEND}'`);

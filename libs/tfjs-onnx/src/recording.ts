@@ -21,8 +21,27 @@ export interface Recorded {
   readonly uniform: number | null;
   compact: Compact | null;
   full: OnnxValue | null;
+  /** Where the value is a sum of rows that nothing in the graph has asked for yet. */
+  readonly rowSum?: RowSum;
   /** The same numbers as float32 where they were made as such (oneHot), so that casting back costs nothing. */
   asFloat: Recorded | null;
+}
+
+/** Rows that are added to rows of a tensor: to row `ids[i]` the i-th of the values. Ids outside of it are left out. */
+export interface AddedRows {
+  /** `[count, …]`, each like a row of the tensor. */
+  readonly values: Recorded;
+  /** `[count]` int32. */
+  readonly ids: Recorded;
+}
+
+/** A tensor as a sum that is quicker to add up outside of the graph, one row after the other, where it only leaves the graph. */
+export interface RowSum {
+  /** Of the tensor's shape; `null` for zeros. */
+  readonly dense: Recorded | null;
+  readonly rows: readonly AddedRows[];
+  /** The sum as a value of the graph, where it is needed there. */
+  readonly make: () => OnnxValue;
 }
 
 /** One graph being recorded: turns tfjs values into ONNX values. */
@@ -30,14 +49,14 @@ export class Recording {
   readonly graph: OnnxGraph;
 
   /**
-   * @param hasFusedMatMul matrix products are recorded as FusedMatMul, onnxruntime's own operator, which reads its operands transposed;
-   *   other execution providers than the CPU's need not have it. onnxruntime puts it in place of a product with transposes by itself, but
+   * @param isForCpu matrix products are recorded as FusedMatMul, onnxruntime's own operator, which reads its operands transposed;
+   *   other execution providers than the CPU's need not have it; and sums of rows are left to be added up outside. onnxruntime puts it in place of a product with transposes by itself, but
    *   not where it has merged the product with an addition before: that becomes a Gemm, which copies the other term, transposes in a
    *   pass of its own and multiplies more slowly.
    */
   constructor(
     name: string,
-    readonly hasFusedMatMul = false,
+    readonly isForCpu = false,
   ) {
     this.graph = new OnnxGraph({ name });
   }
@@ -45,6 +64,11 @@ export class Recording {
   /** A value that a node or an input of the graph gives. `dims` must broadcast to `shape`. */
   symbolic(value: OnnxValue, dtype: ElementType, shape: readonly number[], dims: readonly number[] = shape): Recorded {
     return { dtype, shape, host: null, uniform: null, compact: { value, dims }, full: null, asFloat: null };
+  }
+
+  /** A value that is made only where it is needed. */
+  summed(rowSum: RowSum, shape: readonly number[]): Recorded {
+    return { dtype: 'float32', shape, host: null, uniform: null, compact: null, full: null, rowSum, asFloat: null };
   }
 
   /** A value known now. It enters the graph only if it is used there. */
@@ -64,7 +88,7 @@ export class Recording {
   /** The smallest value that broadcasts to the tensor's shape: for operators that broadcast. */
   compact(tensor: Recorded): Compact {
     tensor.compact ??= {
-      value: this.graph.constant((tensor.host as () => HostData)(), tensor.shape),
+      value: tensor.rowSum?.make() ?? this.graph.constant((tensor.host as () => HostData)(), tensor.shape),
       dims: tensor.shape,
     };
     return tensor.compact;

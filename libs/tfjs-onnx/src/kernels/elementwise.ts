@@ -1,6 +1,6 @@
 import type * as tf from '@tensorflow/tfjs';
 import type { ElementType } from '../host-tensor';
-import { broadcastShapes, type Recorded } from '../recording';
+import { broadcastShapes, type Recorded, type Recording, sameShape } from '../recording';
 import { assertType, type Kernel, required } from './kernel';
 
 /** An ONNX operator with the same meaning for one tensor. tfjs-cpu truncates floats into int32 here; that is refused. */
@@ -38,6 +38,21 @@ function operands(
   return { a, b };
 }
 
+const add: Kernel = (recording, inputs) => {
+  const { a, b } = operands('Add', inputs, ['float32', 'int32']);
+  return addRows(recording, a, b) ?? recording.elementwise('Add', [a, b], a.dtype);
+};
+
+/** Of a sum of rows with anything else: still one, with more to add up. */
+function addRows(recording: Recording, a: Recorded, b: Recorded): Recorded | null {
+  if ((!a.rowSum && !b.rowSum) || !sameShape(a.shape, b.shape)) return null;
+  const denses = [a, b].flatMap((x) => (x.rowSum ? (x.rowSum.dense ?? []) : x));
+  const dense = denses.length === 2 ? recording.elementwise('Add', denses, 'float32') : (denses[0] ?? null);
+  const rows = [a, b].flatMap((x) => x.rowSum?.rows ?? []);
+  const make = () => recording.full(recording.elementwise('Add', [a, b], 'float32'));
+  return recording.summed({ dense, rows, make }, a.shape);
+}
+
 const multiply: Kernel = (recording, inputs) => {
   const { a, b } = operands('Multiply', inputs, ['float32', 'int32']);
   const broadcast = timesOne(a, b) ?? timesOne(b, a);
@@ -46,7 +61,7 @@ const multiply: Kernel = (recording, inputs) => {
 
 /** x · ones(shape), with which tfjs broadcasts gradients of sums: the same value in another shape, no operator. */
 function timesOne(x: Recorded, ones: Recorded): Recorded | null {
-  if (ones.uniform !== 1 || x.host !== null || ones.shape.length < x.shape.length) return null;
+  if (ones.uniform !== 1 || x.host !== null || x.rowSum || ones.shape.length < x.shape.length) return null;
   const covered = x.shape.every((dim, axis) => {
     const target = ones.shape[ones.shape.length - x.shape.length + axis];
     return dim === target || dim === 1;
@@ -179,7 +194,7 @@ export const elementwiseKernels: Readonly<Record<string, Kernel>> = {
   Acosh: unary('Acosh', 'Acosh', 'float32'),
   Acos: unary('Acos', 'Acos', 'float32'),
   Abs: unary('Abs', 'Abs', 'float32', 'int32'),
-  Add: binary('Add', 'Add', 'float32', 'int32'),
+  Add: add,
   AddN: addN,
   Cast: cast,
   Ceil: unary('Ceil', 'Ceil', 'float32'),

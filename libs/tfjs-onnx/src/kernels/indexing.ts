@@ -82,18 +82,29 @@ function oneHotValue(
   return graph.op('OneHot', [indices, depthValue, graph.constant(Float32Array.from(values))], { axis });
 }
 
-/**
- * Sum of the rows of x that have the same segment id: the gradient of gather. Rows with an id outside the segments are
- * dropped: they are added to one more segment, which is cut off. ScatterND(add) would be the obvious operator, but
- * onnxruntime's is wrong on several threads (github.com/microsoft/onnxruntime/issues/18048). ScatterElements adds one
- * element after the other, in their order, so that the bits are the same at every run.
- */
+/** `rowsSummed`, left to be made outside of a graph for the CPU where it only leaves it. */
 const unsortedSegmentSum: Kernel = (recording, inputs, attrs) => {
   const x = required(inputs, 'x');
   const segmentIds = required(inputs, 'segmentIds');
   const { numSegments } = attrs as tf.UnsortedSegmentSumAttrs;
   assertType('UnsortedSegmentSum', x, 'float32');
   if (segmentIds.shape.length !== 1) throw new RangeError('segment ids must have one dimension');
+  const make = (): Recorded => rowsSummed(recording, x, segmentIds, numSegments);
+  const shape = [numSegments, ...x.shape.slice(1)];
+  if (!recording.isForCpu || sizeOf(shape) === 0) return make();
+  return recording.summed(
+    { dense: null, rows: [{ values: x, ids: segmentIds }], make: () => recording.full(make()) },
+    shape,
+  );
+};
+
+/**
+ * Sum of the rows of x that have the same segment id: the gradient of gather. Rows with an id outside the segments are
+ * dropped: they are added to one more segment, which is cut off. ScatterND(add) would be the obvious operator, but
+ * onnxruntime's is wrong on several threads (github.com/microsoft/onnxruntime/issues/18048). ScatterElements adds one
+ * element after the other, in their order, so that the bits are the same at every run.
+ */
+function rowsSummed(recording: Recording, x: Recorded, segmentIds: Recorded, numSegments: number): Recorded {
   const { graph } = recording;
   const count = dimAt(segmentIds.shape, 0);
   const width = sizeOf(x.shape.slice(1));
@@ -111,7 +122,7 @@ const unsortedSegmentSum: Kernel = (recording, inputs, attrs) => {
   const kept = graph.op('Slice', [sums, graph.int64(0), graph.int64(numSegments), graph.int64(0)]);
   const shape = [numSegments, ...x.shape.slice(1)];
   return recording.reshape(recording.symbolic(kept, 'float32', [numSegments, width]), shape);
-};
+}
 
 /** A condition of one dimension chooses whole rows of values of more dimensions. */
 const select: Kernel = (recording, inputs) => {

@@ -14,7 +14,7 @@ const batchMatMul: Kernel = (recording, inputs, attrs) => {
   const [innerB, columns] = orientedSizes(b, transposeB);
   if (inner !== innerB) throw new RangeError(`matMul: inner sizes ${inner} and ${innerB} differ`);
   const shape = [...broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2)), rows, columns];
-  if (recording.hasFusedMatMul && a.dtype === 'float32') {
+  if (recording.isForCpu && a.dtype === 'float32') {
     const flags = { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0 };
     return recording.op('com.microsoft.FusedMatMul', [a, b], 'float32', shape, flags);
   }
