@@ -17,6 +17,40 @@ export function withLogContext<T>(context: LogContext, fn: () => T): T {
   return contexts.run({ ...contexts.getStore(), ...context }, fn);
 }
 
+/** Has pino say of what level a line is. */
+const METADATA: unique symbol = Symbol.for('pino.metadata') as never;
+/** Levels from which on a line is written at once: it may be the last one. */
+const URGENT = 40;
+
+/**
+ * Standard output. The lines of one turn of the event loop are written together, since a write by itself takes longer than its line, and
+ * synchronously: the last lines before an exit are the ones that matter.
+ */
+class GatheredLines {
+  readonly [METADATA] = true;
+  private readonly output = destination({ fd: 1, sync: true });
+  private lines = '';
+  /** Of the line that pino writes next; pino sets it. */
+  lastLevel = 0;
+
+  constructor() {
+    process.once('exit', () => this.flush());
+  }
+
+  write(line: string): void {
+    if (this.lines === '' && this.lastLevel < URGENT) setImmediate(() => this.flush());
+    this.lines += line;
+    if (this.lastLevel >= URGENT) this.flush();
+  }
+
+  private flush(): void {
+    if (this.lines !== '') this.output.write(this.lines);
+    this.lines = '';
+  }
+}
+
+let lines: GatheredLines | null = null;
+
 /** Events with ids, as JSON lines on stdout. The text of prompts and answers belongs to `debug` only. */
 @Injectable()
 export class Log {
@@ -32,8 +66,7 @@ export class Log {
         serializers: { error: errorFields, err: errorFields },
         mixin: () => ({ ...contexts.getStore() }),
       },
-      // Synchronous: the last lines before an exit are the ones that matter.
-      destination({ fd: 1, sync: true }),
+      (lines ??= new GatheredLines()),
     );
   }
 

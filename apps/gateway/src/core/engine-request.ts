@@ -39,8 +39,7 @@ export function engineRequest(
   const ownNullUsage = options.dialect === 'sglang' && { ownNullUsage: true };
   if (!options.isCaptured) return { body, asked: { ...nothingAsked, usage, ...(usage && ownNullUsage) } };
 
-  const sampling = { ...defaultSampling, ...neutralOf(options) };
-  for (const [field, value] of Object.entries(sampling)) {
+  for (const [field, value] of plainSampling(options)) {
     if (options.forceSampling) body[field] = value;
     else body[field] ??= value;
   }
@@ -62,16 +61,20 @@ export function engineRequest(
   };
 }
 
-/** What the dialect knows beyond OpenAI's fields. A server that only serves gets nothing that it may refuse. */
-function neutralOf({
+const fieldsOf = (beyond: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
+  Object.entries({ ...defaultSampling, ...beyond });
+const PLAIN = { ours: fieldsOf(neutralSampling), openAi: fieldsOf(neutralOpenAiSampling), served: fieldsOf({}) };
+
+/** How the dialect says that nothing but the policy decides. A server that only serves gets nothing that it may refuse. */
+function plainSampling({
   dialect,
   recoversIds,
 }: {
   dialect: Dialect;
   recoversIds?: boolean;
-}): Readonly<Record<string, number>> {
-  if (dialect !== 'openai') return neutralSampling;
-  return recoversIds ? neutralOpenAiSampling : {};
+}): readonly (readonly [string, number])[] {
+  if (dialect !== 'openai') return PLAIN.ours;
+  return recoversIds ? PLAIN.openAi : PLAIN.served;
 }
 
 /**
