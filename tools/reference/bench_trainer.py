@@ -1,7 +1,8 @@
 """The step of `npm run bench:trainer` in PyTorch, as a good user of it would write it.
 
 Eager mode, scaled_dot_product_attention, fused AdamW, gradients cleared to None, frozen weights without gradients. One JSON object
-per line: the first line on stdin is what to build, each further line asks for one step; the answers go to stdout.
+per line: the first line on stdin is what to build, each further line asks for one step, or, `least`, for the time of what no step
+can do without; the answers go to stdout.
 """
 
 import json
@@ -153,6 +154,43 @@ def step():
     return loss.item(), gradient_norm.item()
 
 
+def median_seconds(work, seconds=0.1):
+    times = []
+    while len(times) < 3 or sum(times) < seconds:
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return sorted(times)[len(times) // 2]
+
+
+def product_seconds(batch, rows, inner, columns, **_):
+    """One matrix product, with whichever of its operands stored transposed is fastest; four in a row, as in matmul-rate.ts."""
+    lefts = [torch.ones(batch, rows, inner) for _ in range(4)]
+    right = torch.ones(batch, inner, columns)
+    out = torch.empty(batch, rows, columns)
+
+    def timed(left_turned, right_turned):
+        a = [x.mT.contiguous().mT if left_turned else x for x in lefts]
+        b = right.mT.contiguous().mT if right_turned else right
+        if batch == 1:
+            return median_seconds(lambda: [torch.mm(x[0], b[0], out=out[0]) for x in a]) / 4
+        return median_seconds(lambda: [torch.bmm(x, b, out=out) for x in a]) / 4
+
+    return min(timed(*turned) for turned in ((False, False), (True, False), (False, True)))
+
+
+def bytes_per_second():
+    a, b = torch.ones(1 << 26), torch.ones(1 << 26)
+    out = torch.empty(1 << 26)
+    return 3 * 4 * len(a) / median_seconds(lambda: torch.add(a, b, out=out))
+
+
+def least_seconds():
+    """The step's matrix products, and reading weights, gradients and two moments and writing all but the gradients."""
+    products = sum(product["count"] * product_seconds(**product) for product in WORK["products"])
+    return products + 7 * 4 * sum(x.numel() for x in TRAINED) / bytes_per_second()
+
+
 def peak_rss_mb():
     try:
         with open("/proc/self/status", encoding="ascii") as status:
@@ -166,7 +204,10 @@ def say(**answer):
 
 
 say(ready=True, version=torch.__version__)
-for _ in sys.stdin:
+for request in sys.stdin:
+    if request.strip() == "least":
+        say(ms=least_seconds() * 1000)
+        continue
     started, cpu = time.perf_counter(), time.process_time()
     loss, gradient_norm = step()
     say(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Hyperparameters } from '../core/hyperparameters';
 import type { Peer } from './peer';
-import type { Size } from './sizes';
+import { productsOf, type Size } from './sizes';
 import type { StepAnswer, StepOrder } from './step-process';
 import { ADAPTER_ALPHA, adapterRecipes, baseRecipes, samplesOf } from './workload';
 
@@ -29,6 +29,7 @@ export class EngineProcess {
       config: size.config,
       base: baseRecipes(size),
       adapter: adapterRecipes(size),
+      products: productsOf(size),
       scale: size.rank === null ? 1 : ADAPTER_ALPHA / size.rank,
       learningRate: hyper.learningRate,
       maxGradNorm: hyper.maxGradNorm,
@@ -50,6 +51,11 @@ export class EngineProcess {
   /** Milliseconds that the step's matrix products take by themselves, in a process that was ordered for them. */
   async matmulMs(): Promise<number> {
     return ((await this.ask('matmul')) as { ms: number }).ms;
+  }
+
+  /** Milliseconds that PyTorch takes for what no step can do without, see `Measured`. */
+  async leastMs(): Promise<number> {
+    return ((await this.ask('least')) as { ms: number }).ms;
   }
 
   async end(): Promise<void> {

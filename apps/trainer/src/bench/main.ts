@@ -31,7 +31,7 @@ function options(): Options {
   return new Command('bench:trainer')
     .description(
       'Tokens per second of a whole step (forward, backward, clip, AdamW) of the trainer and of the same step in PyTorch, in turn ' +
-        'in every round: medians, with peak memory and the share of the time that matrix products take. PyTorch is that of ' +
+        'in every round: medians, with peak memory, the share of the time that matrix products take, and what the ratio could be at the most. PyTorch is that of ' +
         'HINDCAST_PYTHON, or of python3. Run it alone on the machine.',
     )
     .option('--size <list>', `of ${SIZES.join(',')}`, sizes, SIZES)
@@ -81,7 +81,8 @@ async function measure(size: Size, peer: Peer | null, chosen: Options, tick: () 
       rounds.matmulMs.push(await products.matmulMs());
       tick();
     }
-    return { size: size.name, tokens: size.samples * size.length, ...rounds };
+    const leastMs = pytorch && (await pytorch.leastMs());
+    return { size: size.name, tokens: size.samples * size.length, ...rounds, leastMs };
   } finally {
     for (const engine of [hindcast, products, pytorch]) await engine?.end();
   }
@@ -115,6 +116,7 @@ function print(report: Report, { json }: Options): void {
       size,
       'tokens/s by PyTorch': speed,
       'memory by PyTorch': report.memoryRatios[size as SizeName],
+      'at the most': report.ceilings[size as SizeName],
       'matmul share': report.matmulShares[size as SizeName],
     })),
   );

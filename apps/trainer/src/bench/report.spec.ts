@@ -8,6 +8,7 @@ const measured = (over: Partial<Measured> = {}): Measured => ({
   hindcast: [[answer(400, 300), answer(500, 320), answer(600, 310)], [answer(1000)]],
   pytorch: [[answer(1000, 640)], [answer(3000, 600)]],
   matmulMs: [400, 700],
+  leastMs: 800,
   ...over,
 });
 
@@ -26,6 +27,12 @@ describe('reportOf', () => {
 
   it('compares the largest memory of either engine', () => {
     expect(reportOf([measured()], run).memoryRatios).toEqual({ '3.5M': 0.5 });
+  });
+
+  it('says what a step would be that is nothing but what it cannot do without', () => {
+    // 2000 is the median of PyTorch's rounds.
+    expect(reportOf([measured()], run).ceilings).toEqual({ '3.5M': 2.5 });
+    expect(reportOf([measured({ pytorch: [], leastMs: null })], run).ceilings).toEqual({ '3.5M': null });
   });
 
   it('says the least share of all sizes, and each beside it', () => {

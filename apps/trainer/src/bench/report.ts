@@ -21,6 +21,11 @@ export interface Measured {
   readonly pytorch: readonly Round[];
   /** Milliseconds of the step's matrix products alone, round by round. */
   readonly matmulMs: readonly number[];
+  /**
+   * Milliseconds that PyTorch takes for the step's matrix products alone and for AdamW at the rate of its memory; `null` where there is
+   * no PyTorch.
+   */
+  readonly leastMs: number | null;
 }
 
 /** The steps of one engine in one round. */
@@ -32,6 +37,11 @@ export interface Report {
   readonly ratios: Partial<Record<SizeName, number | null>>;
   /** The same of peak memory, ours by PyTorch's. */
   readonly memoryRatios: Partial<Record<SizeName, number | null>>;
+  /**
+   * What the ratio would be of a step that is nothing but PyTorch's own matrix products and AdamW at the rate of the memory; `null` without
+   * PyTorch.
+   */
+  readonly ceilings: Partial<Record<SizeName, number | null>>;
   /** Share of a step's time that its matrix products take by themselves: the least of all sizes. */
   readonly matmulShare: number;
   readonly matmulShares: Partial<Record<SizeName, number>>;
@@ -49,6 +59,7 @@ export function reportOf(measured: readonly Measured[], run: Pick<Report, 'threa
     rows: measured.flatMap((of) => [rowOf(of, 'hindcast'), rowOf(of, 'pytorch')]),
     ratios: Object.fromEntries(measured.map((of) => [of.size, speedRatio(of)])),
     memoryRatios: Object.fromEntries(measured.map((of) => [of.size, memoryRatio(of)])),
+    ceilings: Object.fromEntries(measured.map((of) => [of.size, ceiling(of)])),
     matmulShare: Math.min(...shares.map(([, share]) => share)),
     matmulShares: Object.fromEntries(shares),
     ...run,
@@ -76,6 +87,10 @@ function rowOf(measured: Measured, engine: EngineName): Row {
 function speedRatio({ hindcast, pytorch }: Measured): number | null {
   if (pytorch.length === 0) return null;
   return rounded(median(hindcast.map((round, i) => timeOf(pytorch[i]!) / timeOf(round))), 3);
+}
+
+function ceiling({ pytorch, leastMs }: Measured): number | null {
+  return leastMs === null ? null : rounded(median(pytorch.map(timeOf)) / leastMs, 3);
 }
 
 function memoryRatio({ hindcast, pytorch }: Measured): number | null {
