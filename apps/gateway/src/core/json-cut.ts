@@ -82,7 +82,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 /** Up to so many bytes are copied one by one, which takes less than a view of them. */
-const SHORT_COPY = 256;
+const SHORT_COPY = 64;
 /** Arrays of numbers from this length on are skipped at once. */
 const LONG_ARRAY = 64;
 
