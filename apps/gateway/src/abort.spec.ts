@@ -1,4 +1,4 @@
-import { unlessAborted } from './abort';
+import { Stop, unlessAborted } from './abort';
 
 describe('unlessAborted', () => {
   const never = new Promise<string>(() => undefined);
@@ -25,5 +25,30 @@ describe('unlessAborted', () => {
     await expect(unlessAborted(Promise.reject(new Error('broken')), new AbortController().signal)).rejects.toThrow(
       'broken',
     );
+  });
+});
+
+describe('Stop', () => {
+  it('tells who listens, once', () => {
+    const stop = new Stop();
+    const heard: string[] = [];
+    const left = (): void => void heard.push('left');
+    stop.addEventListener('abort', () => heard.push(`stopped: ${stop.aborted}`));
+    stop.addEventListener('abort', left);
+    stop.removeEventListener('abort', left);
+    stop.removeEventListener('abort', left);
+    stop.abort();
+    const { reason } = stop;
+    stop.abort();
+    expect(heard).toEqual(['stopped: true']);
+    expect(reason).toBeInstanceOf(Error);
+    expect(stop.reason).toBe(reason);
+  });
+
+  it('is heard by who waits', async () => {
+    const stop = new Stop();
+    const waiting = unlessAborted(new Promise<string>(() => undefined), stop);
+    stop.abort();
+    await expect(waiting).rejects.toBe(stop.reason);
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CONFIG, Log, requestSpan, type LogContext, type Span } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
+import { Stop } from './abort';
 import { AnswerRecorder, isComplete, sha256 } from './answer-recorder';
 import { AnswerStream, HOLD_MS, type StreamEnding } from './answer-stream';
 import { callerOf } from './api-key.guard';
@@ -147,7 +148,7 @@ export class Chat implements BeforeApplicationShutdown {
   private async exchange(exchange: Exchange): Promise<void> {
     const { call, request, sent, turnIds, ids, span, stickyTo, client, reply } = exchange;
     const askedAt = performance.now();
-    const abort = new AbortController();
+    const abort = new Stop();
     let stream: AnswerStream | null = null;
     client.onGone(() => {
       // An answer that the engine has finished is complete: its last bytes are still read.
@@ -156,7 +157,7 @@ export class Chat implements BeforeApplicationShutdown {
     let routed: RoutedAnswer | null = null;
     try {
       const options = { ids, span, stickyTo };
-      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort.signal, options);
+      const send = (body: object) => this.router.call(request.model ?? null, body, call.headers, abort, options);
       routed = await send(sent.body);
       let refused = await this.refusal(routed);
       const plainer = refused && this.withoutLogProbs(sent, routed, refused);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
 import { CONFIG, Log, setHttpStatus, startHttpCall, type LogContext, type Span } from '@hindcast/platform';
+import { unlessAborted, type StopSignal } from './abort';
 import type { GatewayConfig } from './config';
 import type { EngineWish } from './core/engine-order';
 import { isRepeatable, retriesLeft, retryAfterMs, retryReason, retryWaitMs, type AttemptEnd } from './core/retry-rule';
@@ -28,7 +29,7 @@ export interface Errand {
   readonly body: object;
   readonly model: string;
   readonly headers: Readonly<Record<string, unknown>>;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Of the lines that are logged about it. */
   readonly ids: LogContext | undefined;
   readonly span: Span | undefined;
@@ -76,7 +77,7 @@ export class EngineAttempts {
       this.log.warn('engine.retry', { ...errand.ids, engine: place.engine, reason: again.reason, attempt: number });
       this.metrics.retried(again.reason);
       discard(attempt.outcome);
-      await sleep(again.waitMs, undefined, { signal: errand.signal });
+      await unlessAborted(sleep(again.waitMs, undefined, { ref: false }), errand.signal);
     }
   }
 

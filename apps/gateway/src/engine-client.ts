@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
 import { Agent, errors, request } from 'undici';
+import type { StopSignal } from './abort';
 import type { GatewayConfig } from './config';
 import { parseAnswerJson } from './core/answer-json';
 import type { FailureKind } from './core/circuit';
@@ -53,7 +54,7 @@ export class EngineClient implements OnApplicationShutdown {
     path: string,
     body: object,
     headers: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<EngineResponse> {
     try {
       const { origin, path: place } = this.placeOf(`${engine}/${path}`);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Agent, Dispatcher } from 'undici';
+import type { StopSignal } from './abort';
 
 /** What an engine may be ahead of who reads it, bytes; then its connection is paused. */
 const AHEAD_BYTES = 64 * 1024;
@@ -134,7 +135,7 @@ export class EngineBody implements AsyncIterable<Buffer> {
 export function exchange(
   agent: Agent,
   options: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<EngineResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null;

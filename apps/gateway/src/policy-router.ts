@@ -6,7 +6,7 @@ import { engineModelName } from './core/engine-request';
 import { choosePolicy } from './core/policy-choice';
 import { adapterVersion, answeredVersion, fallbackAdapter, routeModel, type ListedModel } from './core/route-model';
 import type { WeightsLabel } from './core/weights-label';
-import { unlessAborted } from './abort';
+import { unlessAborted, type StopSignal } from './abort';
 import { sha256 } from './answer-recorder';
 import { EngineAttempts, letGo, type Errand, type RoutedResponse } from './engine-attempts';
 import { EngineModels } from './engine-models';
@@ -63,7 +63,7 @@ export class PolicyRouter {
     requested: string | null,
     body: object,
     headers: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
+    signal: StopSignal,
     { path = 'chat/completions', onlyAsNamed = false, ids, span, stickyTo }: CallOptions = {},
   ): Promise<RoutedAnswer> {
     const needed = [this.models.listed(requested), this.policy.known(), this.weightsBefore()] as const;
@@ -87,7 +87,7 @@ export class PolicyRouter {
   }
 
   /** vLLM answers 404 for an adapter that it does not know; SGLang 400, as for any bad request, so its list decides. */
-  private async isAdapterMissing({ response, engine, model }: RoutedResponse, signal: AbortSignal): Promise<boolean> {
+  private async isAdapterMissing({ response, engine, model }: RoutedResponse, signal: StopSignal): Promise<boolean> {
     const version = adapterVersion(model);
     if (version === null || response.statusCode === 404) return version !== null;
     if (this.config.POLICY_DIALECT !== 'sglang' || response.statusCode !== 400) return false;

@@ -1,6 +1,7 @@
 import { HttpException, Inject, Injectable } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
 import { CONFIG } from '@hindcast/platform';
+import type { StopSignal } from './abort';
 import type { GatewayConfig } from './config';
 import { engineErrorResponse } from './core/engine-error';
 import { retryAfterHeader, withoutKey } from './core/engine-key';
@@ -37,7 +38,7 @@ export class TokenCounter {
     model: string | null,
     prompt: object,
     headers: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
+    signal: StopSignal,
   ): Promise<number> {
     if (this.config.POLICY_DIALECT !== 'vllm')
       throw new HindcastError(
