@@ -20,7 +20,7 @@ export function housed(state: AdamState, parameters: NamedArrays): HousedState {
   const sizes = [...parameters].map(([name, { length }]) => [name, length] as const);
   const bytes = sizes.reduce((sum, [, length]) => sum + paddedBytes(length), 0);
   const memory = memoryOf((2 + ARRAYS_OF_PARAMETERS) * bytes);
-  if (!memory) return { ...state, spares: [] };
+  if (!memory) return apart(state);
   workInPlace(memory);
   let free = 0;
   const arrays = (): Map<string, Float32Array> =>
@@ -38,6 +38,11 @@ export function housed(state: AdamState, parameters: NamedArrays): HousedState {
   };
   const [first, second] = [copied(state.first), copied(state.second)];
   return { step: state.step, first, second, spares: Array.from({ length: ARRAYS_OF_PARAMETERS }, arrays) };
+}
+
+/** The state with its arrays where they are, and no spare ones. */
+export function apart(state: AdamState): HousedState {
+  return isHoused(state) ? state : { ...state, spares: [] };
 }
 
 const isHoused = (state: AdamState): state is HousedState => state.spares !== undefined;

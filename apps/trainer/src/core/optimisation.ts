@@ -1,7 +1,7 @@
 import { adamStep, clipByGlobalNorm, globalNorm, type AdamState, type NamedArrays } from './adam';
 import type { ResponseNumbers } from './batch-tensors';
 import { mixedSeed } from './dropout-keys';
-import { givenBack, housed, without, type HousedState } from './housing';
+import { apart, givenBack, housed, without, type HousedState } from './housing';
 import type { Hyperparameters } from './hyperparameters';
 import type { BatchGradients, PolicyModel } from './policy-model';
 import { partOf, responseNumbers, type MeasuredBatch } from './step-numbers';
@@ -53,7 +53,8 @@ export async function optimise(
   seed: number,
 ): Promise<Optimisation> {
   let { weights } = start;
-  let optimizer = housed(start.optimizer, dataOf(weights));
+  // An adapter has few weights beside all that its gradients are made of: no time to be saved, but memory.
+  let optimizer = hyper.tuning.kind === 'full' ? housed(start.optimizer, dataOf(weights)) : apart(start.optimizer);
   let updates = 0;
   const parts = miniBatches(measured.samples.length, hyper.miniBatches).map((indices) => {
     const part = partOf(measured, indices);
