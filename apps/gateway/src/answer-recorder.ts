@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContractViolation, encodeCapture, type ClosedTurn } from '@hindcast/contracts';
-import { CONFIG, Log, NO_SPAN, endWith, startSpan, type Span } from '@hindcast/platform';
+import { CONFIG, Log, NO_SPAN, endWith, reusedMemory, startSpan, type Lease, type Span } from '@hindcast/platform';
 import type { GatewayConfig } from './config';
 import { callsWithoutSayingSo, type CompletedAnswer } from './core/answer';
 import { captureOf, capturedTurn, type AnswerContext, type EndedTurn } from './core/answer-record';
@@ -30,15 +30,18 @@ export const isComplete = ({ finishReason }: CompletedAnswer, outcome: EndedTurn
   outcome === 'complete' && !ABORTED.has(finishReason ?? '');
 
 export const sha256: Sha256 = (text, utf8) =>
-  utf8 === undefined
-    ? hash('sha256', text, 'hex')
-    : createHash('sha256').update(text).update(utf8, 'latin1').digest('hex');
+  utf8 === undefined ? hash('sha256', text, 'hex') : createHash('sha256').update(text).update(utf8).digest('hex');
+
+interface EncodedCapture {
+  readonly bytes: Uint8Array;
+  readonly lease: Lease;
+}
 
 /** What is to be written down of one answer. */
 interface Draft {
   readonly context: AnswerContext;
   readonly operation: Extract<Operation, { kind: 'open' | 'announce' }>;
-  readonly capture: Uint8Array | null;
+  readonly capture: EncodedCapture | null;
   readonly span?: Span;
 }
 
@@ -92,7 +95,7 @@ export class AnswerRecorder {
     if (!verdict.trainable) return this.untrainable(turn, verdict);
     const at = Date.now();
     const encoded = this.encode(turn, verdict, at);
-    if (!(encoded instanceof Uint8Array)) return this.untrainable(turn, encoded);
+    if ('trainable' in encoded) return this.untrainable(turn, encoded);
     const key = openTurnKey(prompt.conversation, answer.message, sha256);
     const opened: OpenTurn = {
       turnId: context.turnId,
@@ -137,17 +140,23 @@ export class AnswerRecorder {
     { context, answer }: EndedTurn,
     verdict: Extract<CaptureVerdict, { trainable: true }>,
     at: number,
-  ): Uint8Array | Extract<CaptureVerdict, { trainable: false }> {
+  ): EncodedCapture | Extract<CaptureVerdict, { trainable: false }> {
+    let lease: Lease | null = null;
     let bytes: Uint8Array;
     try {
       // Of a member that is written twice only the last was looked at, and the JSON holds both.
       const written = this.redaction.isOn ? null : writtenMember(context.request, 'messages');
-      bytes = encodeCapture(captureOf(context, answer, verdict, at), written);
+      bytes = encodeCapture(captureOf(context, answer, verdict, at), written, (length) => {
+        lease = reusedMemory.lease(length);
+        return lease.bytes.subarray(0, length);
+      });
     } catch (error) {
       this.log.error('capture.refused', { turnId: context.turnId, error });
       return refuseCapture('malformed-stream', 'the capture breaks its contract');
     }
-    return this.book.fits(bytes.length) ? bytes : refuseCapture('too-large', `${bytes.length} bytes`);
+    return this.book.fits(bytes.length)
+      ? { bytes, lease: lease! }
+      : refuseCapture('too-large', `${bytes.length} bytes`);
   }
 
   /** The answer stopped midway: the client went away, the engine broke off or said that it failed. Never trained. */
@@ -182,7 +191,10 @@ export class AnswerRecorder {
       operation.kind === 'open' ? { captured: operation.turn.captured, closed: null } : operation;
     this.recent.add(context.tenant, context.turnId, captured, closed);
     try {
-      this.metrics.written(await this.journal.record(operation, capture, true));
+      const place = await this.journal.record(operation, capture?.bytes ?? null, true);
+      this.metrics.written(place);
+      // NATS says that it has stored all of it. Where it did not in time, its connection or the spool may still be at it.
+      if (place === 'nats') capture?.lease.giveBack();
     } catch (error) {
       this.metrics.uncaptured(error instanceof ContractViolation ? 'contract-violation' : 'not-stored');
       span.fail(error);

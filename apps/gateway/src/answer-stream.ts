@@ -1,8 +1,9 @@
 import { HindcastError } from '@hindcast/contracts';
+import { reusedMemory } from '@hindcast/platform';
 import type { ClientConnection } from './client-connection';
 import type { CompletedAnswer } from './core/answer';
 import type { EndedTurn } from './core/answer-record';
-import { parseAnswerJson } from './core/answer-json';
+import { parseAnswerJson, type IdsRoom } from './core/answer-json';
 import { ChunkAssembler } from './core/chunk-assembler';
 import type { StreamFormat } from './core/client-format';
 import { errorWithoutKey } from './core/engine-key';
@@ -42,7 +43,7 @@ class MalformedStream extends Error {}
  * everything is held until the answer is stored, or for HOLD_MS.
  */
 export class AnswerStream {
-  private readonly parser = new SseParser();
+  private readonly parser = new SseParser(undefined, (bytes) => reusedMemory.lease(bytes));
   private readonly assembler = new ChunkAssembler();
   /** `null` where every event has to be parsed. */
   private readonly tokens: TokenEvents | null;
@@ -66,6 +67,8 @@ export class AnswerStream {
     private readonly headers: Readonly<Record<string, string>>,
     private readonly format: StreamFormat,
     private readonly choices: number,
+    /** Where the ids of a long prompt are kept. */
+    private readonly idsRoom?: IdsRoom,
     /** `POLICY_API_KEY`, which no error of the engine shows to the client. */
     private readonly engineKey?: string,
   ) {
@@ -104,6 +107,7 @@ export class AnswerStream {
     try {
       for await (const chunk of body) {
         for (const event of this.parser.push(chunk)) this.take(event);
+        this.parser.taken();
         await this.flush();
         // Whatever an engine says after its error is no part of an answer.
         if (this.reportedError) break;
@@ -172,7 +176,7 @@ export class AnswerStream {
       if (!this.hasData) return;
       return this.send(this.format.done(event));
     }
-    const chunk = parseChunk(event);
+    const chunk = parseChunk(event, this.idsRoom);
     if (event.event === 'error' || (chunk['error'] !== undefined && chunk['error'] !== null))
       return this.takeError(errorWithoutKey(event, this.engineKey));
     this.hasData = true;
@@ -213,20 +217,24 @@ export class AnswerStream {
     this.blankBytes += event.raw.length;
     if (this.blankBytes > MAX_BLANK_BYTES)
       throw new MalformedStream(`more than ${MAX_BLANK_BYTES} bytes came before the first event with data`);
-    this.beforeStart.push(event.raw);
+    this.beforeStart.push(this.kept(event.raw));
   }
 
   private send(written: readonly Uint8Array[]): void {
     const { held } = this;
     if (held) {
-      for (const event of written) held.push(event);
+      for (const event of written) held.push(this.kept(event));
       return;
     }
     if (written.length === 0) return;
     this.client.start(this.headers);
     for (const event of this.beforeStart.splice(0)) this.unwritten.push(event);
     // One by one: the events of a long tail would not fit on the stack as arguments of one call.
-    for (const event of written) this.unwritten.push(event);
+    for (const event of written) this.unwritten.push(this.kept(event));
+  }
+
+  private kept(bytes: Uint8Array): Uint8Array {
+    return this.parser.isLent(bytes) ? Buffer.from(bytes) : bytes;
   }
 
   /** Resolves when the client can take more. */
@@ -271,14 +279,14 @@ const terminated = (event: SseEvent): SseEvent => {
   return { ...event, raw: Buffer.concat([event.raw, Buffer.from(missing)]) };
 };
 
-function parseChunk(event: SseEvent): Record<string, unknown> {
+function parseChunk(event: SseEvent, idsRoom?: IdsRoom): Record<string, unknown> {
   const { raw, dataStart, dataEnd } = event;
   let chunk: unknown;
   try {
     chunk =
       dataStart === undefined
         ? JSON.parse(event.data!)
-        : parseAnswerJson(raw.subarray(dataStart, dataEnd), () => event.data!);
+        : parseAnswerJson(raw.subarray(dataStart, dataEnd), { text: () => event.data!, idsRoom });
   } catch (cause) {
     throw new MalformedStream('an event is not JSON', { cause });
   }

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { bodyMemory, rawBodyOf } from '@hindcast/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, callerOf } from './api-key.guard';
 import { Chat } from './chat';
 import { chatFormat } from './core/client-format';
+import { forgetSource } from './core/exact-numbers';
 import { sourced } from './request-source';
 
 /**
@@ -28,9 +30,10 @@ export class ChatRoute {
 
   private async complete(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     this.guard.admit(request, reply);
-    const { rawBody } = request as FastifyRequest & { readonly rawBody?: Buffer };
-    const body = sourced(request.body, rawBody);
+    const body = sourced(request.body, rawBodyOf(request));
     const { tenant } = callerOf(request);
-    await this.chat.answer({ tenant, body, headers: request.headers, format: chatFormat }, reply);
+    const memory = bodyMemory(request);
+    memory.add({ giveBack: () => forgetSource(body) });
+    await this.chat.answer({ tenant, body, headers: request.headers, format: chatFormat, memory }, reply);
   }
 }

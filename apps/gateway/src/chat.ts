@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { CONFIG, Log, requestSpan, type LogContext, type Span } from '@hindcast/platform';
+import { CONFIG, Log, RequestMemory, requestSpan, type LogContext, type Span } from '@hindcast/platform';
 import type { FastifyReply } from 'fastify';
 import { Stop } from './abort';
 import { AnswerRecorder, isComplete, sha256 } from './answer-recorder';
@@ -14,6 +14,7 @@ import { Conversations } from './conversations';
 import type { CompletedAnswer } from './core/answer';
 import type { AnswerContext, EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
+import { roomIn } from './core/answer-json';
 import { endUser } from './core/end-user';
 import { engineRequest, withoutLogProbs, type EngineRequest } from './core/engine-request';
 import { samplingOf } from './core/off-policy';
@@ -40,6 +41,8 @@ export interface ChatCall {
   readonly format: ClientFormat;
   /** The end user, where the format names it elsewhere than chat. */
   readonly user?: string | null;
+  /** Of the request, where it has some already. */
+  readonly memory?: RequestMemory;
 }
 
 /** What one request needs on its way. */
@@ -65,6 +68,7 @@ interface Exchange {
   readonly client: ClientConnection;
   /** Settles once every gateway knows that it was asked; `null` without a session, which is all that remembers it. */
   readonly remembered: Promise<void> | null;
+  readonly memory: RequestMemory;
 }
 
 /** Answers chat completions: pairs what the request continues, asks the engine, hands the answer on, has it written down. */
@@ -86,7 +90,11 @@ export class Chat implements BeforeApplicationShutdown {
   ) {}
 
   answer(call: ChatCall, reply: FastifyReply): Promise<void> {
-    const answered = this.answerOne(call, reply).finally(() => this.underWay.delete(answered));
+    const { memory = new RequestMemory() } = call;
+    const answered = this.answerOne(call, reply, memory).finally(() => {
+      this.underWay.delete(answered);
+      void memory.giveBack();
+    });
     this.underWay.add(answered);
     return answered;
   }
@@ -99,7 +107,7 @@ export class Chat implements BeforeApplicationShutdown {
     );
   }
 
-  private async answerOne(call: ChatCall, reply: FastifyReply): Promise<void> {
+  private async answerOne(call: ChatCall, reply: FastifyReply, memory: RequestMemory): Promise<void> {
     const checked = checkRequest(call.body);
     if (!checked.ok) return this.errors.invalid(call.format, reply, checked.message, checked.param);
     const { request } = checked;
@@ -131,6 +139,7 @@ export class Chat implements BeforeApplicationShutdown {
       stickyTo: sessionId ?? (identities.find(({ length }) => length > 0) ?? identities[0]!).conversation,
       reply,
       client: new ClientConnection(reply.raw, this.config.CLIENT_TIMEOUT_MS),
+      memory,
     };
     const { context: trace } = exchange.span;
     if (trace !== null && skipped === null) exchange.span.set({ 'hindcast.turn.id': turnIds[0]! });
@@ -173,7 +182,9 @@ export class Chat implements BeforeApplicationShutdown {
         type.includes('text/event-stream') || (request.stream === true && !type.includes('application/json'));
       if (!isStream) return await this.passWhole(exchange, routed);
       const format = call.format.stream(sent.asked, turnIds[0]!);
-      stream = new AnswerStream(client, streamHeaders(exchange), format, turnIds.length, this.config.POLICY_API_KEY);
+      const room = roomIn(exchange.memory);
+      const { POLICY_API_KEY: key } = this.config;
+      stream = new AnswerStream(client, streamHeaders(exchange), format, turnIds.length, room, key);
       reply.hijack();
       await this.passStream(exchange, routed, stream);
     } catch (error) {
@@ -203,17 +214,21 @@ export class Chat implements BeforeApplicationShutdown {
   }
 
   private async passWhole(exchange: Exchange, routed: RoutedAnswer): Promise<void> {
-    const { call, sent, turnIds, reply, client } = exchange;
+    const { call, sent, turnIds, reply, client, memory } = exchange;
     const bytes = await wholeBody(routed);
-    const answer = readWhole(bytes, turnIds.length, sent.asked);
+    const answer = readWhole(bytes, turnIds.length, sent.asked, roomIn(memory));
     const { answers } = answer;
     let written: Buffer;
     try {
       written = call.format.whole(answer, sent.asked, turnIds[0]!);
+      // It may be what the engine sent, whose memory goes back.
+      if (written.buffer === bytes.buffer) written = Buffer.from(written);
     } catch (error) {
       const detail = 'the answer cannot be said in the format of the client';
       await this.record(exchange, routed, { outcome: 'failed', answers, detail });
       throw error;
+    } finally {
+      routed.response.body.giveBack();
     }
     const stored = this.record(exchange, routed, { outcome: 'complete', answers, detail: 'complete' });
     await atMost(HOLD_MS, stored);
@@ -231,7 +246,9 @@ export class Chat implements BeforeApplicationShutdown {
     if (exchange.skipped === null)
       for (const answer of ending.answers)
         this.metrics.answerEnded(isComplete(answer, outcomeOf(answer, ending.outcome)) ? 'complete' : 'failed');
-    await Promise.all([this.writeDownSafely(exchange, routed, ending), exchange.remembered]);
+    const written = this.writeDownSafely(exchange, routed, ending);
+    exchange.memory.isReadBy(written);
+    await Promise.all([written, exchange.remembered]);
   }
 
   private async writeDownSafely(exchange: Exchange, routed: RoutedAnswer, ending: StreamEnding): Promise<void> {

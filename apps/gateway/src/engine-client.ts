@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG } from '@hindcast/platform';
+import { CONFIG, reusedMemory } from '@hindcast/platform';
 import { Agent, errors, request } from 'undici';
 import type { StopSignal } from './abort';
 import type { GatewayConfig } from './config';
@@ -11,12 +11,14 @@ import type { ListedModel } from './core/route-model';
 import { NO_LABELS, type WeightsLabel } from './core/weights-label';
 import { readEngineBody } from './engine-body';
 import { exchange, type EngineResponse } from './engine-exchange';
+import { sendingConnector, whenSent } from './sent-bodies';
 
 /** Headers of a client that an engine may see. Everything else stops here: keys, cookies, session ids. */
 const FORWARDED = ['traceparent', 'tracestate', 'x-request-id'];
 const MODELS_TIMEOUT_MS = 2_000;
 /** Engines answer this beside their work: a busy one may take a while. */
 const HEALTH_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 interface Place {
   readonly origin: string;
@@ -33,7 +35,7 @@ export class EngineClient implements OnApplicationShutdown {
     this.agent = new Agent({
       headersTimeout: config.POLICY_TIMEOUT_MS,
       bodyTimeout: config.POLICY_TIMEOUT_MS,
-      connectTimeout: 10_000,
+      connect: sendingConnector(CONNECT_TIMEOUT_MS),
       // Shorter than the usual 5 s of uvicorn and Node: the engine must not close a connection that a request is on.
       keepAliveTimeout: 3_000,
       keepAliveMaxTimeout: 3_000,
@@ -60,7 +62,7 @@ export class EngineClient implements OnApplicationShutdown {
       const { origin, path: place } = this.placeOf(`${engine}/${path}`);
       const sent = this.headers(headers);
       sent['content-type'] = 'application/json';
-      const json = exactJson(body as Readonly<Record<string, unknown>>);
+      const json = engineJson(body as Readonly<Record<string, unknown>>);
       return await exchange(this.agent, { origin, path: place, method: 'POST', headers: sent, body: json }, signal);
     } catch (error) {
       throw engineError(error);
@@ -150,6 +152,18 @@ export class EngineClient implements OnApplicationShutdown {
     if (this.config.POLICY_API_KEY) headers['authorization'] = `Bearer ${this.config.POLICY_API_KEY}`;
     return headers;
   }
+}
+
+/** One that is long is in memory that goes back once it has left. */
+function engineJson(body: Readonly<Record<string, unknown>>): Buffer {
+  let giveBack: (() => void) | null = null;
+  const json = exactJson(body, (bytes) => {
+    const lease = reusedMemory.lease(bytes);
+    if (reusedMemory.reuses(bytes)) giveBack = () => lease.giveBack();
+    return lease.bytes.subarray(0, bytes);
+  });
+  if (giveBack) whenSent(json, giveBack);
+  return json;
 }
 
 /** An engine's failure in our words; what the engine was called stays inside. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { GatheredBytes } from '@hindcast/platform';
 import type { Agent, Dispatcher } from 'undici';
 import type { StopSignal } from './abort';
 
@@ -17,6 +18,8 @@ export interface EngineResponse {
  */
 export class EngineBody implements AsyncIterable<Buffer> {
   private pieces: Buffer[] = [];
+  /** What has come of a body that is wanted in one piece. */
+  private gathered: GatheredBytes | null = null;
   private bytes = 0;
   private end: { readonly error: Error | null } | null = null;
   private wake: (() => void) | null = null;
@@ -25,7 +28,11 @@ export class EngineBody implements AsyncIterable<Buffer> {
   private aheadBytes = AHEAD_BYTES;
   private roomBytes = Infinity;
 
-  constructor(private readonly connection: Dispatcher.DispatchController) {}
+  /** @param expectedBytes as the engine said it would send, 0 where it did not */
+  constructor(
+    private readonly connection: Dispatcher.DispatchController,
+    private readonly expectedBytes = 0,
+  ) {}
 
   /** The engine has said all, or nothing more is wanted of it. */
   get isOver(): boolean {
@@ -46,7 +53,8 @@ export class EngineBody implements AsyncIterable<Buffer> {
       if (this.bytes > this.roomBytes) this.destroy();
       return;
     }
-    this.pieces.push(piece);
+    if (this.gathered) this.gathered.add(piece);
+    else this.pieces.push(piece);
     if (this.bytes > this.aheadBytes) this.connection.pause();
     this.wake?.();
   }
@@ -78,13 +86,15 @@ export class EngineBody implements AsyncIterable<Buffer> {
   }
 
   /**
-   * All of it in one piece, made once: the engine is not paused meanwhile.
+   * All of it in one piece, which is the reader's until `giveBack`: the engine is not paused meanwhile.
    *
    * @returns `null` when it is more than `limitBytes`; then the connection is closed
    * @throws what the engine broke it off with
    */
   async whole(limitBytes: number): Promise<Buffer | null> {
     this.aheadBytes = limitBytes;
+    const gathered = (this.gathered = new GatheredBytes(this.expectedBytes));
+    for (const piece of this.pieces.splice(0)) gathered.add(piece);
     this.connection.resume();
     while (!this.end && this.bytes <= limitBytes) await this.news();
     if (this.bytes > limitBytes) {
@@ -92,9 +102,13 @@ export class EngineBody implements AsyncIterable<Buffer> {
       return null;
     }
     if (this.end?.error) throw this.end.error;
-    const { pieces } = this;
-    this.pieces = [];
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    return gathered.bytes;
+  }
+
+  /** Nobody has a view any more of what `whole` gave. */
+  giveBack(): void {
+    this.gathered?.giveBack();
+    this.gathered = null;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, void> {
@@ -154,7 +168,7 @@ export function exchange(
       },
       onResponseStart: (_, statusCode, headers) => {
         if (statusCode < 200) return;
-        body = new EngineBody(controller!);
+        body = new EngineBody(controller!, Number(headers['content-length']) || 0);
         resolve({ statusCode, headers, body });
       },
       onResponseData: (_, piece) => body?.push(piece),

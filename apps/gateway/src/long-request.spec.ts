@@ -36,7 +36,6 @@ describe('readLongRequest', () => {
       json: requestOf({ role: 'user', content: long }).replace('{', '{"a":"\\u00e9",'),
     },
     { why: 'a name is not ASCII', json: requestOf({ role: 'user', content: long, größe: 1 }) },
-    { why: 'all of it is ASCII', json: requestOf({ role: 'user', content: 'x'.repeat(9_000) }) },
     { why: 'the text is an entry of a list', json: `["${'ü'.repeat(9_000)}"]` },
     { why: 'it is a text', json: `"${'ü'.repeat(9_000)}"` },
     {

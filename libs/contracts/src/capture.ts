@@ -59,23 +59,28 @@ const MAGIC = 0x31434348; // "HCC1", little-endian
  * magic u32 · header bytes u32 · P u32 · R u32 · header JSON padded to 4 bytes · promptIds · responseIds · rolloutLogProbs.
  *
  * @param messages the header's messages as JSON in UTF-8, where somebody has that already: it is stored as it is
+ * @param memory gives so many bytes for the value, aligned to 4
  */
-export function encodeCapture(capture: Capture, messages: Uint8Array | null = null): Uint8Array {
+export function encodeCapture(
+  capture: Capture,
+  messages: Uint8Array | null = null,
+  memory: (bytes: number) => Buffer = ownMemory,
+): Uint8Array {
   assertCapture(capture);
   const header = headerJson(capture.header, messages);
   const headerBytes = header.reduce((sum, piece) => sum + piece.length, 0);
   const padded = Math.ceil(headerBytes / 4) * 4;
   const { promptIds, responseIds, rolloutLogProbs } = capture;
-  // Written to the last byte; never of the shared pool, where it would not be aligned.
-  const bytes = Buffer.allocUnsafeSlow(16 + padded + 4 * (promptIds.length + 2 * responseIds.length));
-  new Uint32Array(bytes.buffer, 0, 4).set([MAGIC, headerBytes, promptIds.length, responseIds.length]);
+  // Written to the last byte.
+  const bytes = memory(16 + padded + 4 * (promptIds.length + 2 * responseIds.length));
+  new Uint32Array(bytes.buffer, bytes.byteOffset, 4).set([MAGIC, headerBytes, promptIds.length, responseIds.length]);
   let filled = 16;
   for (const piece of header) {
     bytes.set(piece, filled);
     filled += piece.length;
   }
-  const offset = 16 + padded;
-  bytes.fill(0, filled, offset);
+  bytes.fill(0, filled, 16 + padded);
+  const offset = bytes.byteOffset + 16 + padded;
   new Int32Array(bytes.buffer, offset, promptIds.length).set(promptIds);
   new Int32Array(bytes.buffer, offset + 4 * promptIds.length, responseIds.length).set(responseIds);
   new Float32Array(bytes.buffer, offset + 4 * (promptIds.length + responseIds.length), responseIds.length).set(
@@ -83,6 +88,9 @@ export function encodeCapture(capture: Capture, messages: Uint8Array | null = nu
   );
   return bytes;
 }
+
+/** Of the shared pool where they are few: aligned to 8. */
+const ownMemory = (bytes: number): Buffer => Buffer.allocUnsafe(bytes);
 
 const HeaderWithoutMessages = CaptureHeader.omit({ messages: true });
 

@@ -11,7 +11,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Attempts } from './attempts';
 import { shownServers } from './core/server-list';
 import { checkDepth } from './body-depth';
-import { checkValues } from './body-values';
 import { Bus } from './bus';
 import { resolvedConfigForLog, type CommonConfig } from './config';
 import { SECOND_MS } from './durations';
@@ -25,6 +24,8 @@ import { Metrics } from './metrics';
 import { Nats } from './nats';
 import { OpenRequests, isOperation } from './open-requests';
 import { PlatformModule } from './platform.module';
+import { readJson } from './request-body';
+import type { RequestMemory } from './request-memory';
 import { serviceReporter } from './service-report';
 import { closer, onSignals } from './shutdown';
 import { DEFAULT_TIMING, type ConsumerTiming } from './subject-consumer';
@@ -47,8 +48,8 @@ export interface ServiceOptions {
   readonly waitForBus?: boolean;
   /** Largest request body, bytes. Default 16 MiB. */
   readonly bodyLimitBytes?: number;
-  /** Reads a long body in JSON; `undefined` leaves it to the server's own parser. Default: `longJson`. */
-  readonly readLongBody?: (bytes: Buffer) => unknown;
+  /** Reads a long body in JSON, which holds what is taken of `memory`; `undefined` leaves it to the server's own parser. Default: `longJson`. */
+  readonly readLongBody?: (bytes: Buffer, memory: RequestMemory) => unknown;
   /** Runs while `/healthz` answers already and every other path answers 503, e.g. to open the database. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
   /** Where the `ready` and `waiting` lines go. Default: stdout. */
@@ -162,8 +163,7 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
       imports: [PlatformModule.forApp(options.app, options.config), options.module],
     } as DynamicModule,
     adapter,
-    // Handlers may look at the bytes that a body was parsed from.
-    { logger: new NestLog(log), abortOnError: false, rawBody: true },
+    { logger: new NestLog(log), abortOnError: false, bodyParser: false },
   );
   app.get(OpenRequests).follow(app.getHttpServer() as Server);
   readJson(app, bodyLimit, options.readLongBody ?? longJson);
@@ -171,26 +171,6 @@ async function createApp(options: ServiceOptions): Promise<NestFastifyApplicatio
   app.useGlobalFilters(new ErrorFilter(app.get(Log)));
   guardBodies(app);
   return app;
-}
-
-/**
- * Bodies are JSON. A member named `__proto__` or `constructor` is one like any other: a tool's schema may have it. `JSON.parse` makes
- * it the object's own, and so does every copy by spreading; nobody may copy a body's members by assigning them one by one.
- */
-function readJson(app: NestFastifyApplication, bodyLimit: number, readLong: (bytes: Buffer) => unknown): void {
-  const parser: unknown = app.getHttpAdapter().getInstance().getDefaultJsonParser('ignore', 'ignore');
-  // Declared for texts; it reads buffers as well.
-  const parse = parser as (request: unknown, json: Buffer, done: (error: Error | null, body?: unknown) => void) => void;
-  app.useBodyParser('application/json', { bodyLimit }, (request, body, done) => {
-    try {
-      checkValues(body);
-    } catch (error) {
-      return done(error as Error);
-    }
-    const parsed = readLong(body);
-    if (parsed === undefined) parse(request, body, done);
-    else done(null, parsed);
-  });
 }
 
 /** An `Expect` header other than `100-continue`; Node itself would answer it without a body. */

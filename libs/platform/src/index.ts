@@ -18,6 +18,7 @@ export {
 } from './config';
 export { crashPoint, type CrashPoint } from './crash-point';
 export { httpErrorOf, openAiError, type OpenAiError } from './http-error';
+export { GatheredBytes } from './gathered-bytes';
 export { Health, type Readiness } from './health';
 export { identitySecret, knownIdentitySecret, sessionIdOf, userIdOf, type IdentitySource } from './identities';
 export { longJson } from './json-body';
@@ -28,6 +29,9 @@ export { MessageContext } from './message-context';
 export { Metrics } from './metrics';
 export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
+export { bodyMemory, rawBodyOf } from './request-body';
+export { RequestMemory } from './request-memory';
+export { reusedMemory, type Lease } from './reused-memory';
 export { runApp } from './run-app';
 export type { SurveyAnswer, SurveyQuestion } from './survey';
 export { streamOf } from './topology';

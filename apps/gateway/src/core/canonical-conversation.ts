@@ -1,7 +1,7 @@
 type Json = Record<string, unknown>;
 
-/** SHA-256, in hex, of a text and of what follows it: `utf8` is a text in UTF-8, one byte a character. The shell passes it in. */
-export type Sha256 = (text: string, utf8?: string) => string;
+/** SHA-256, in hex, of a text and of what follows it: `utf8` is a text in UTF-8. The shell passes it in. */
+export type Sha256 = (text: string, utf8?: Uint8Array) => string;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { exactJson as exactBytes, withSource, writtenMember } from './exact-numbers';
+import { exactJson as exactBytes, forgetSource, withSource, writtenMember } from './exact-numbers';
 
 const parsed = (text: string): Record<string, unknown> => ({
   ...(withSource(JSON.parse(text), Buffer.from(text)) as Record<string, unknown>),
@@ -49,6 +49,16 @@ describe('exactJson', () => {
     expect(writtenMember({ ...body, messages: [1] }, 'messages')).toBeNull();
     expect(writtenMember({ messages: [1] }, 'messages')).toBeNull();
     expect(exactJson({})).toBe('{}');
+  });
+
+  it('a request whose text is gone, and every copy of it, is written anew', () => {
+    const body = parsed('{"messages": [ 1 ]}');
+    const copy = { ...body };
+    expect(writtenMember(copy, 'messages')).not.toBeNull();
+    forgetSource(body);
+    expect(writtenMember(copy, 'messages')).toBeNull();
+    expect(exactJson(copy)).toBe('{"messages":[1]}');
+    for (const other of [null, 5, {}]) expect(() => forgetSource(other)).not.toThrow();
   });
 
   it('a request without its text goes as JavaScript writes it', () => {

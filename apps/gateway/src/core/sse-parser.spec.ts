@@ -110,6 +110,30 @@ describe('SseParser', () => {
     expect(parser.push(bytes(': 3\n\n')).map(({ data }) => data)).toEqual(['3']);
   });
 
+  it('lends the memory of an event in pieces, and keeps nothing in it that comes after the event', () => {
+    const lent: Buffer[] = [];
+    const memory = (length: number): { bytes: Buffer; giveBack(): void } => {
+      const memory = Buffer.alloc(length);
+      lent.push(memory);
+      return { bytes: memory, giveBack: () => void memory.fill(0xaa) };
+    };
+    const parser = new SseParser(undefined, memory);
+    const texts: string[] = [];
+    const pieces = ['data: 1', '2', '3\n', '\ndata: 4\n\ndat', 'a: 5', '\n\ndata: 6\n\n', 'data: 7\n\n'];
+    for (const piece of pieces) {
+      const events = parser.push(bytes(piece));
+      for (const event of events) {
+        texts.push(event.data!);
+        expect(parser.isLent(event.raw)).toBe(lent.some(({ buffer }) => buffer === event.raw.buffer));
+      }
+      parser.taken();
+      for (const event of events) expect(parser.isLent(event.raw)).toBe(false);
+    }
+    expect(texts).toEqual(['123', '4', '5', '6', '7']);
+    expect(lent.length).toBeGreaterThan(2);
+    expect(lent.every((memory) => memory.every((byte) => byte === 0xaa))).toBe(true);
+  });
+
   it('refuses an event without end', () => {
     const parser = new SseParser(10);
     expect(() => parser.push(bytes('data: 123456'))).toThrow(RangeError);

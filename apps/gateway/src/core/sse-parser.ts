@@ -41,6 +41,14 @@ const isData = (raw: Uint8Array, at: number): boolean =>
   raw[at + 4] === DATA[4];
 const NOTHING = new Uint8Array(0);
 
+/** Memory for a while. */
+export interface EventMemory {
+  readonly bytes: Buffer;
+  giveBack(): void;
+}
+
+const newMemory = (bytes: number): EventMemory => ({ bytes: Buffer.allocUnsafe(bytes), giveBack: () => undefined });
+
 /**
  * Cuts a byte stream into server-sent events (WHATWG HTML, "Server-sent events"). Works on bytes, so that a character, a line
  * end or an event may be cut anywhere; an event is decoded only once it is whole.
@@ -48,8 +56,10 @@ const NOTHING = new Uint8Array(0);
 export class SseParser {
   /** The event that is not whole yet. */
   private buffer: Uint8Array = NOTHING;
-  /** Memory of our own that begins with it, for an event that came in several pieces. */
-  private store: Uint8Array = NOTHING;
+  /** Memory that begins with it, for an event that came in several pieces. */
+  private store: EventMemory | null = null;
+  /** That of events which were given out. */
+  private lent: EventMemory | null = null;
   private isFirst = true;
   private scanned = 0;
   private lineStart = 0;
@@ -58,7 +68,22 @@ export class SseParser {
   /** A line of this event ended in a lone `\r`: a `\r` at the end of the buffer is then a whole line end. */
   private loneReturns = false;
 
-  constructor(private readonly maxEventBytes = 64 * 1024 * 1024) {}
+  /** @param memory gives at least so many bytes, for events that come in several pieces */
+  constructor(
+    private readonly maxEventBytes = 64 * 1024 * 1024,
+    private readonly memory: (bytes: number) => EventMemory = newMemory,
+  ) {}
+
+  /** Whether these bytes are good only until `taken`. */
+  isLent(bytes: Uint8Array): boolean {
+    return this.lent !== null && bytes.buffer === this.lent.bytes.buffer;
+  }
+
+  /** Nobody has a view any more of the lent bytes of the events that `push` gave last. */
+  taken(): void {
+    this.lent?.giveBack();
+    this.lent = null;
+  }
 
   /** @throws RangeError when an event is larger than `maxEventBytes`. */
   push(chunk: Uint8Array): SseEvent[] {
@@ -88,8 +113,13 @@ export class SseParser {
       this.lineStart = lineEnd;
       position = lineEnd;
     }
-    if (eventStart > 0) this.store = NOTHING;
     this.buffer = buffer.subarray(eventStart);
+    if (eventStart > 0 && this.store) {
+      // What is whole goes out, and its memory goes back without the rest.
+      this.buffer = this.buffer.length > 0 ? Buffer.from(this.buffer) : NOTHING;
+      this.lent = this.store;
+      this.store = null;
+    }
     this.scanned = position - eventStart;
     this.lineStart -= eventStart;
     if (this.firstLineEnd >= 0) this.firstLineEnd -= eventStart;
@@ -102,13 +132,15 @@ export class SseParser {
   private joined(chunk: Uint8Array): Uint8Array {
     const { buffer } = this;
     const length = buffer.length + chunk.length;
-    if (this.store.length < length) {
-      const store = Buffer.allocUnsafe(this.store === NOTHING ? length : 2 * length);
-      store.set(buffer);
-      this.store = store;
+    let { store } = this;
+    if (!store || store.bytes.length < length) {
+      const larger = this.memory(store ? 2 * length : length);
+      larger.bytes.set(buffer);
+      store?.giveBack();
+      this.store = store = larger;
     }
-    this.store.set(chunk, buffer.length);
-    return this.store.subarray(0, length);
+    store.bytes.set(chunk, buffer.length);
+    return store.bytes.subarray(0, length);
   }
 
   /** Nearly every event is one line of data; any other is taken apart line by line. `raw` begins at `start` of the buffer. */
@@ -128,7 +160,8 @@ export class SseParser {
   end(): SseEvent | null {
     if (this.buffer.length === 0) return null;
     const rest = parseEvent(this.buffer);
-    this.buffer = this.store = NOTHING;
+    this.buffer = NOTHING;
+    this.store = null;
     this.scanned = 0;
     this.lineStart = 0;
     return rest;

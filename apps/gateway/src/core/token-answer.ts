@@ -1,4 +1,4 @@
-import { wholeNumbers } from './answer-json';
+import { wholeNumbers, type IdsRoom } from './answer-json';
 import { withoutPlaces } from './json-cut';
 import { afterEntries, afterMembers, afterValue, afterWhole, isName, isPlain, wholeAt } from './json-scan';
 import { LogProbsReader } from './log-probs-reader';
@@ -31,9 +31,9 @@ const CLOSE_ARRAY = 0x5d;
  *
  * @returns `null` for an answer in any other form, or with several choices, or where the client asked for one of the fields itself
  */
-export function readTokenAnswer(bytes: Buffer, asked: AskedFields): TokenAnswer | null {
+export function readTokenAnswer(bytes: Buffer, asked: AskedFields, idsRoom?: IdsRoom): TokenAnswer | null {
   if (!asked.tokenIds || !asked.logProbs || asked.extension) return null;
-  return new Reading(bytes).answer();
+  return new Reading(bytes, idsRoom).answer();
 }
 
 class Reading {
@@ -46,7 +46,10 @@ class Reading {
   private previousEnd = -1;
   private readonly cuts: number[] = [];
 
-  constructor(private readonly bytes: Buffer) {}
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly idsRoom: IdsRoom | undefined,
+  ) {}
 
   answer(): TokenAnswer | null {
     const end = afterMembers(this.bytes, 0, this.ofAnswer);
@@ -97,7 +100,7 @@ class Reading {
   private afterPromptIds(value: number): number {
     if (this.promptIds) return -1;
     const end = this.bytes.indexOf(CLOSE_ARRAY, value) + 1;
-    this.promptIds = end > 0 ? wholeNumbers(this.bytes, value, end) : null;
+    this.promptIds = end > 0 ? wholeNumbers(this.bytes, value, end, this.idsRoom) : null;
     return this.promptIds ? end : -1;
   }
 

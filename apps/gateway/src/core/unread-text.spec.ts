@@ -1,12 +1,15 @@
+import { RequestMemory } from '@hindcast/platform';
 import { hasUnread, leaveUnread, unreadUtf8 } from './unread-text';
 
 type Json = Record<string, unknown>;
 
 const utf8Of = (text: string): string => Buffer.from(text).toString('latin1');
 
-function unreadMessage(text: string): Json {
+const newMemory = (): RequestMemory => new RequestMemory();
+
+function unreadMessage(text: string, memory = newMemory()): Json {
   const message: Json = { role: 'user', content: '', name: 'a' };
-  leaveUnread(message, utf8Of(text));
+  leaveUnread(message, utf8Of(text), memory);
   return message;
 }
 
@@ -44,6 +47,16 @@ describe('an unread text', () => {
     expect([message['content'], hasUnread(message), other['content']]).toEqual(['x', false, 'Łódź']);
   });
 
+  it('is read by nobody when its memory was given back, and is not the text of another', async () => {
+    const memory = newMemory();
+    const [message, read] = [unreadMessage('Grüße', memory), unreadMessage('Łódź', memory)];
+    expect(read['content']).toBe('Łódź');
+    await memory.giveBack();
+    expect(read['content']).toBe('Łódź');
+    expect(() => message['content']).toThrow('after its request is over');
+    expect(() => unreadUtf8(message)).toThrow('after its request is over');
+  });
+
   it.each([
     { why: 'white space around it', text: ' \n\t\r\v\fé x ü\n ', utf8: 'é x ü' },
     { why: 'no white space', text: '漢字 🙂', utf8: '漢字 🙂' },
@@ -54,7 +67,7 @@ describe('an unread text', () => {
     { why: 'the same after plain white space', text: ' \ufeff é', utf8: null },
   ])('is given as trimmed UTF-8, or left to be read: $why', ({ text, utf8 }) => {
     const found = unreadUtf8(unreadMessage(text));
-    expect(found === null ? null : Buffer.from(found, 'latin1').toString()).toBe(utf8);
+    expect(found === null ? null : found.toString()).toBe(utf8);
     if (utf8 !== null) expect(utf8).toBe(text.trim());
     else expect(text.trim()).toBe('é');
   });

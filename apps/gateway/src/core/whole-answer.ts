@@ -1,6 +1,6 @@
 import { HindcastError } from '@hindcast/contracts';
 import { readCompletion, type CompletedAnswer } from './answer';
-import { parseAnswerJson } from './answer-json';
+import { parseAnswerJson, type IdsRoom } from './answer-json';
 import type { AskedFields } from './strip-fields';
 import { readTokenAnswer } from './token-answer';
 
@@ -15,12 +15,15 @@ export interface WholeAnswer {
   readonly answers: CompletedAnswer[];
 }
 
-/** @throws HindcastError `engine-invalid-response` */
-export function readWhole(bytes: Buffer, choices: number, asked: AskedFields): WholeAnswer {
-  const read = choices === 1 ? readTokenAnswer(bytes, asked) : null;
+/**
+ * @param idsRoom where long ids are kept
+ * @throws HindcastError `engine-invalid-response`
+ */
+export function readWhole(bytes: Buffer, choices: number, asked: AskedFields, idsRoom?: IdsRoom): WholeAnswer {
+  const read = choices === 1 ? readTokenAnswer(bytes, asked, idsRoom) : null;
   let body: unknown;
   try {
-    body = parseAnswerJson(read?.stripped ?? bytes);
+    body = parseAnswerJson(read?.stripped ?? bytes, { idsRoom });
   } catch (cause) {
     throw new HindcastError('engine-invalid-response', 'the engine did not answer with JSON', { cause });
   }

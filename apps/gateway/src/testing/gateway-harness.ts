@@ -10,12 +10,15 @@ import {
   type ContractName,
   type MessageOf,
 } from '@hindcast/contracts';
-import { parseConfig, type RunningService } from '@hindcast/platform';
+import { parseConfig, reusedMemory, type RunningService } from '@hindcast/platform';
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { GatewayConfig } from '../config';
 import { startGateway } from '../start';
+
+// Whoever reads memory that was given back reads what no test expects.
+reusedMemory.poison();
 
 /** A gateway in this process, with a folder of its own. */
 export interface RunningGateway {
