@@ -31,11 +31,27 @@ describe('readLongRequest', () => {
   });
 
   it.each([
+    { why: 'of ASCII', json: requestOf({ role: 'user', content: 'x'.repeat(9_000) }) },
     {
-      why: 'a text is escaped by its code',
+      why: 'beside a text that is escaped by its code',
       json: requestOf({ role: 'user', content: long }).replace('{', '{"a":"\\u00e9",'),
     },
-    { why: 'a name is not ASCII', json: requestOf({ role: 'user', content: long, größe: 1 }) },
+    {
+      why: 'that is escaped by its codes',
+      json: requestOf({ role: 'user', content: long }).replaceAll('ü', '\\u00fc'),
+    },
+    { why: 'beside a name that is not ASCII', json: requestOf({ role: 'user', content: long, größe: 1 }) },
+    {
+      why: 'between white space',
+      json: JSON.stringify(JSON.parse(requestOf({ role: 'user', content: long })), null, 2),
+    },
+  ])('leaves a long content unread: one $why', ({ json }) => {
+    const body = read(json);
+    expect(unreadIn(body)).toBe(1);
+    expect(body).toEqual(JSON.parse(json));
+  });
+
+  it.each([
     { why: 'the text is an entry of a list', json: `["${'ü'.repeat(9_000)}"]` },
     { why: 'it is a text', json: `"${'ü'.repeat(9_000)}"` },
     {

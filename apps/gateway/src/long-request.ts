@@ -1,6 +1,8 @@
-import { isUtf8 } from 'node:buffer';
-import { MAX_DEPTH, RequestMemory, depthIsMeasured, longJson } from '@hindcast/platform';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { MAX_DEPTH, RequestMemory, checkDepth, depthIsMeasured, longJson } from '@hindcast/platform';
 import { markLength } from './core/byte-order-mark';
+import { hasOutline } from './core/exact-numbers';
+import { outlineOf } from './core/request-outline';
 import { parseUtf8Json } from './core/utf8-json';
 
 /** In a shorter body no content is long. */
@@ -13,9 +15,31 @@ const LONG_BODY = 8_192;
  */
 export function readLongRequest(bytes: Buffer, memory = new RequestMemory()): unknown {
   if (bytes.length < LONG_BODY || !isUtf8(bytes) || markLength(bytes) > 0) return longJson(bytes);
+  return withUnread(bytes, memory) ?? decoded(bytes);
+}
+
+function withUnread(bytes: Buffer, memory: RequestMemory): object | undefined {
+  const outline = outlineOf(bytes, memory);
+  if (!outline) return undefined;
   let body: unknown;
   try {
-    body = parseUtf8Json(bytes.toString('latin1'), MAX_DEPTH, memory);
+    body = JSON.parse(outline.json.toString());
+    checkDepth(body);
+  } catch {
+    // To be refused for what it is.
+    return undefined;
+  }
+  if (!outline.fill(body, memory)) return undefined;
+  depthIsMeasured(body as object);
+  hasOutline(body as object, outline);
+  return body as object;
+}
+
+function decoded(bytes: Buffer): unknown {
+  if (isAscii(bytes)) return longJson(bytes);
+  let body: unknown;
+  try {
+    body = parseUtf8Json(bytes.toString('latin1'), MAX_DEPTH);
   } catch {
     return undefined;
   }

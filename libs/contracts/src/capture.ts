@@ -89,8 +89,8 @@ export function encodeCapture(
   return bytes;
 }
 
-/** Of the shared pool where they are few: aligned to 8. */
-const ownMemory = (bytes: number): Buffer => Buffer.allocUnsafe(bytes);
+/** Never of the shared pool: who decodes it may count on its alignment. */
+const ownMemory = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes);
 
 const HeaderWithoutMessages = CaptureHeader.omit({ messages: true });
 

@@ -37,7 +37,7 @@ describe('parseAnswerJson', () => {
 
   it('decodes nothing where the ids are read by themselves', () => {
     const text = jest.fn();
-    parseAnswerJson(Buffer.from(`{"prompt_token_ids":[${many('12')}]}`), text);
+    parseAnswerJson(Buffer.from(`{"prompt_token_ids":[${many('12')}]}`), { text });
     expect(text).not.toHaveBeenCalled();
   });
 

@@ -1,5 +1,6 @@
 import { markLength } from './byte-order-mark';
 import { CutPlan, cutPlaces } from './json-cut';
+import type { RequestOutline } from './request-outline';
 
 type Json = Record<string, unknown>;
 
@@ -10,16 +11,22 @@ export const source = Symbol('source');
 export interface Source {
   /** `null` once they are memory for another request. */
   bytes: Uint8Array | null;
+  readonly outline: RequestOutline | null;
   readonly members: Readonly<Json>;
   /** The JSON of each member as the client wrote it; the last of a name counts, as it does to `JSON.parse`. */
   written?: ReadonlyMap<string, Uint8Array>;
 }
 type Sourced = Json & { readonly [source]?: Source };
 
+const outlines = new WeakMap<object, RequestOutline>();
+
+/** Remembers how a request was read, so that its members are looked for in little of its JSON. */
+export const hasOutline = (body: object, outline: RequestOutline): void => void outlines.set(body, outline);
+
 /** The parsed body of an HTTP request, with the JSON that it was parsed from, in UTF-8. */
 export function withSource(body: unknown, bytes: Uint8Array | undefined): unknown {
   if (!isObject(body) || Array.isArray(body) || !bytes) return body;
-  return Object.assign(body, { [source]: { bytes, members: { ...body } } });
+  return Object.assign(body, { [source]: { bytes, outline: outlines.get(body) ?? null, members: { ...body } } });
 }
 
 /** The JSON that a request, and all copies of it, was parsed from is gone. Its members are written anew from then on. */
@@ -70,7 +77,7 @@ export function writtenMember(body: Sourced, name: string): Uint8Array | null {
   const from = body[source];
   const value = body[name];
   if (!from?.bytes || from.members[name] !== value || !(isObject(value) || isInexact(value))) return null;
-  from.written ??= writtenMembers(from.bytes, from.members);
+  from.written ??= writtenMembers(from.bytes, from.outline, from.members);
   return from.written.get(name) ?? null;
 }
 
@@ -78,17 +85,23 @@ const isInexact = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function writtenMembers(bytes: Uint8Array, members: Readonly<Json>): ReadonlyMap<string, Uint8Array> {
+function writtenMembers(
+  bytes: Uint8Array,
+  outline: RequestOutline | null,
+  members: Readonly<Json>,
+): ReadonlyMap<string, Uint8Array> {
+  const json = outline?.json ?? bytes;
   const found = new Map<string, Uint8Array>();
   const plan = new CutPlan(
     Object.keys(members).map((name) => ({
       name,
       cut: (_, start, end) => {
-        found.set(name, bytes.subarray(start, end));
+        const [from, to] = outline ? [outline.inRequest(start), outline.inRequest(end)] : [start, end];
+        found.set(name, bytes.subarray(from, to));
         return false;
       },
     })),
   );
-  cutPlaces(bytes, markLength(bytes), bytes.length, plan);
+  cutPlaces(json, markLength(json), json.length, plan);
   return found;
 }

@@ -8,6 +8,8 @@ export interface CutMember {
   readonly name: string;
   readonly cut?: CutRule;
   readonly into?: CutPlan;
+  /** Steps over the value that begins there; −1 leaves that to others. */
+  readonly step?: (start: number) => number;
 }
 
 /** So many names are compared one by one; a client's request may have any number of them. */
@@ -179,8 +181,14 @@ class Walk {
     this.skipSpace();
     const valueStart = this.position;
     if (member?.into) this.value(member.into);
-    else this.skipValue();
+    else if (!member?.step || !this.stepBy(member.step)) this.skipValue();
     return member?.cut?.(bytes, valueStart, this.position) ?? false;
+  }
+
+  private stepBy(step: (start: number) => number): boolean {
+    const end = step(this.position);
+    if (end >= 0) this.position = end;
+    return end >= 0;
   }
 
   private named(plan: CutPlan, start: number, end: number): CutMember | null {

@@ -3,13 +3,11 @@ import { hasUnread, leaveUnread, unreadUtf8 } from './unread-text';
 
 type Json = Record<string, unknown>;
 
-const utf8Of = (text: string): string => Buffer.from(text).toString('latin1');
-
 const newMemory = (): RequestMemory => new RequestMemory();
 
 function unreadMessage(text: string, memory = newMemory()): Json {
   const message: Json = { role: 'user', content: '', name: 'a' };
-  leaveUnread(message, utf8Of(text), memory);
+  leaveUnread(message, Buffer.from(text), memory);
   return message;
 }
 

@@ -50,13 +50,11 @@ function bytesOf({ utf8 }: UnreadText): Buffer {
  * Makes the content of a message a text that is decoded when somebody reads it. It stays a member of its own, in its place: copies,
  * `JSON.stringify` and whoever else walks over the message read it.
  *
- * @param utf8 the text in valid UTF-8, one byte a character
+ * @param utf8 the text in valid UTF-8
  * @param memory holds it: outside of the heap, where a long text would outlive its request until the next major collection
  */
-export function leaveUnread(message: Json, utf8: string, memory: TextMemory): void {
-  const bytes = memory.take(utf8.length);
-  bytes.write(utf8, 'latin1');
-  const text: UnreadText = { utf8: bytes };
+export function leaveUnread(message: Json, utf8: Buffer, memory: TextMemory): void {
+  const text: UnreadText = { utf8 };
   memory.add({ giveBack: () => (text.utf8 = null) });
   unread.set(message, text);
   Object.defineProperty(message, CONTENT, readWhenAsked);
