@@ -16,6 +16,15 @@ describe('ids', () => {
   it.each([[-1], [1.5], [Number.NaN], [Infinity], [2 ** 31], [null as unknown as number]])('refuse %p', (id) => {
     expect(() => encodeIds([1, id])).toThrow(RangeError);
   });
+  it.each(Array.from({ length: 19 }, (_, place) => ({ place })))(
+    'refuse a negative id wherever it is: $place of 19',
+    ({ place }) => {
+      const ids = new Int32Array(19).fill(7);
+      expect(() => encodeIds(ids)).not.toThrow();
+      ids[place] = -1;
+      expect(() => encodeIds(ids)).toThrow(`token id -1 at position ${place}`);
+    },
+  );
   it('refuse a negative id on the wire', () => {
     const base64 = Buffer.from(Int32Array.of(1, -1).buffer).toString('base64');
     expect(EncodedIds.safeParse({ dtype: 'int32', length: 2, base64 }).success).toBe(false);

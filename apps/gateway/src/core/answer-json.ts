@@ -78,11 +78,17 @@ function roomFor(length: number): Int32Array {
   return larger;
 }
 
+/** What four bytes have above the digits that they stand for. */
+const ZEROS = 0x30303030;
+const TOP_BITS = 0x80808080;
+/** Added to a byte, it reaches the top bit from 10 on. */
+const ABOVE_NINE = 0x76767676;
+
 /**
  * The numbers of `[1,20, 300]`, which is between `start` and `end`; `null` for anything but an array of int32 that are not negative.
  *
- * Each of the first digits has a branch of its own, which the processor learns to foretell: ids of one vocabulary have much the same
- * length. A loop over the digits takes half as long again.
+ * The first four digits are read at once, and each of the next two has a branch of its own, which the processor learns to foretell:
+ * ids of one vocabulary have much the same length. A branch for each digit takes a third longer, a loop over them twice as long.
  */
 export function wholeNumbers(
   bytes: Uint8Array,
@@ -92,36 +98,37 @@ export function wholeNumbers(
 ): Int32Array | null {
   if (bytes[start] !== OPEN_ARRAY) return null;
   const numbers = roomFor((end - start) >> 1);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   let count = 0;
   let position = start + 1;
   for (;;) {
     while (bytes[position] === SPACE) position++;
     const first = position;
-    let number = bytes[position]! - ZERO;
-    if (number >>> 0 > 9) return null;
-    let digit = bytes[++position]! - ZERO;
-    if (digit >>> 0 <= 9) {
-      if (number === 0) return null;
-      number = number * 10 + digit;
-      digit = bytes[++position]! - ZERO;
+    let number = 0;
+    const four = position <= end - 4 ? view.getInt32(position, true) ^ ZEROS : -1;
+    if ((((four + ABOVE_NINE) | four) & TOP_BITS) === 0) {
+      // Two digits in every second byte.
+      const pairs = Math.imul(four, 10) + (four >>> 8);
+      number = (pairs & 0xff) * 100 + ((pairs >>> 16) & 0xff);
+      position += 4;
+      let digit = bytes[position]! - ZERO;
       if (digit >>> 0 <= 9) {
         number = number * 10 + digit;
         digit = bytes[++position]! - ZERO;
         if (digit >>> 0 <= 9) {
           number = number * 10 + digit;
-          digit = bytes[++position]! - ZERO;
-          if (digit >>> 0 <= 9) {
-            number = number * 10 + digit;
-            digit = bytes[++position]! - ZERO;
-            while (digit >>> 0 <= 9) {
-              if (position - first >= MAX_DIGITS) return null;
-              number = (number * 10 + digit) | 0;
-              digit = bytes[++position]! - ZERO;
-            }
-          }
+          position++;
         }
       }
     }
+    let digit = bytes[position]! - ZERO;
+    while (digit >>> 0 <= 9) {
+      if (position - first >= MAX_DIGITS) return null;
+      number = (number * 10 + digit) | 0;
+      digit = bytes[++position]! - ZERO;
+    }
+    const isWritten = position > first && (bytes[first] !== ZERO || position === first + 1);
+    if (!isWritten) return null;
     numbers[count++] = number;
     let byte = bytes[position]!;
     while (byte === SPACE) byte = bytes[++position]!;
