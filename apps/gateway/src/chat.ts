@@ -11,8 +11,7 @@ import { wholeBody } from './broken-answer';
 import { ClientConnection } from './client-connection';
 import type { GatewayConfig } from './config';
 import { Conversations } from './conversations';
-import type { CompletedAnswer } from './core/answer';
-import type { AnswerContext, EndedTurn } from './core/answer-record';
+import { outcomeOf, type AnswerContext, type EndedTurn } from './core/answer-record';
 import type { ClientFormat } from './core/client-format';
 import { roomIn } from './core/answer-json';
 import { endUser } from './core/end-user';
@@ -28,6 +27,7 @@ import { GatewayMetrics } from './gateway-metrics';
 import { KeyLimits } from './key-limits';
 import { PolicyRouter, type AnswerVersion, type RoutedAnswer } from './policy-router';
 import { SessionIdentity } from './session-identity';
+import { streamHeaders, turnHeaders } from './turn-headers';
 
 /** How long the end of the process waits for what requests still write down. NATS and the disk have their own, shorter limits. */
 const WRITE_DOWN_MS = 5_000;
@@ -298,20 +298,3 @@ export class Chat implements BeforeApplicationShutdown {
     };
   }
 }
-
-/** One that the engine had finished is complete, whatever became of the others. */
-const outcomeOf = ({ finishReason }: CompletedAnswer, outcome: EndedTurn['outcome']): EndedTurn['outcome'] =>
-  outcome === 'failed' && finishReason !== null ? 'complete' : outcome;
-
-/** Ids of the turns that the answer may become: of choice 0, and of all choices where there are several. */
-const turnHeaders = ({ skipped, turnIds }: Exchange): Record<string, string> => ({
-  ...(skipped === null && { 'x-hindcast-turn-id': turnIds[0]! }),
-  ...(skipped === null && turnIds.length > 1 && { 'x-hindcast-turn-ids': turnIds.join(',') }),
-});
-
-const streamHeaders = (exchange: Exchange): Record<string, string> => ({
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-  ...turnHeaders(exchange),
-});

@@ -39,6 +39,10 @@ export interface EndedTurn {
   readonly detail: string;
 }
 
+/** One that the engine had finished is complete, whatever became of the others. */
+export const outcomeOf = ({ finishReason }: CompletedAnswer, outcome: EndedTurn['outcome']): EndedTurn['outcome'] =>
+  outcome === 'failed' && finishReason !== null ? 'complete' : outcome;
+
 /** The event of an answer. Counts are the engine's own, as far as it gave them. */
 export function capturedTurn(
   context: AnswerContext,
