@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { bodyMemory, rawBodyOf } from '@hindcast/platform';
+import { announcesJson, bodyMemory, rawBodyOf, readBody } from '@hindcast/platform';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, callerOf } from './api-key.guard';
 import { Chat } from './chat';
@@ -19,13 +19,20 @@ export class ChatRoute {
     private readonly guard: ApiKeyGuard,
     host: HttpAdapterHost,
   ) {
-    host.httpAdapter.getInstance<FastifyInstance>().post('/v1/chat/completions', (request, reply) => {
+    const answer = (request: FastifyRequest, reply: FastifyReply): void => {
       // What is thrown after the answer began can only be told by the connection.
       this.complete(request, reply).catch((error: unknown) => {
         if (reply.sent || reply.raw.headersSent) reply.raw.destroy();
         else void reply.send(error);
       });
-    });
+    };
+    const server = host.httpAdapter.getInstance<FastifyInstance>();
+    // The last hook of the route, behind those of the whole server: where it reads the body itself nothing of Fastify's follows.
+    const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+      if (!announcesJson(request)) return done();
+      readBody(request, (error) => (error ? void reply.send(error) : answer(request, reply)));
+    };
+    server.post('/v1/chat/completions', { onRequest }, answer);
   }
 
   private async complete(request: FastifyRequest, reply: FastifyReply): Promise<void> {

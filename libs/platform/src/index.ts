@@ -29,7 +29,7 @@ export { MessageContext } from './message-context';
 export { Metrics } from './metrics';
 export { Nats } from './nats';
 export { CONFIG, PlatformModule } from './platform.module';
-export { bodyMemory, rawBodyOf } from './request-body';
+export { announcesJson, bodyMemory, rawBodyOf, readBody } from './request-body';
 export { RequestMemory } from './request-memory';
 export { reusedMemory, type Lease } from './reused-memory';
 export { runApp } from './run-app';
