@@ -191,7 +191,9 @@ export class AnswerStream {
     const written = this.tokens?.read(event);
     if (!written) return false;
     this.assembler.addTokens(this.tokens!);
-    this.send([written]);
+    // Of most of what is sent: no list is made for it, and nothing asked twice.
+    if (this.held || !this.client.hasStarted || this.beforeStart.length > 0) this.send([written]);
+    else this.unwritten.push(this.kept(written));
     return true;
   }
 
@@ -228,7 +230,7 @@ export class AnswerStream {
     }
     if (written.length === 0) return;
     this.client.start(this.headers);
-    for (const event of this.beforeStart.splice(0)) this.unwritten.push(event);
+    if (this.beforeStart.length > 0) for (const event of this.beforeStart.splice(0)) this.unwritten.push(event);
     // One by one: the events of a long tail would not fit on the stack as arguments of one call.
     for (const event of written) this.unwritten.push(this.kept(event));
   }
