@@ -64,6 +64,20 @@ describe('readLongRequest', () => {
     expect(body).toEqual(JSON.parse(json));
   });
 
+  it.each([
+    {
+      why: 'in the same message',
+      json: `{"messages":[{"content":${JSON.stringify(long)},"content":"unread content 0"}]}`,
+    },
+    {
+      why: 'in other messages',
+      json: `{"messages":[{"content":${JSON.stringify(long)}}],"messages":[{"content":"unread content 0"}]}`,
+    },
+  ])('takes the last of two contents, whatever it says: $why', ({ json }) => {
+    const body = read(json) ?? JSON.parse(json);
+    expect(body).toEqual(JSON.parse(json));
+  });
+
   it('leaves it to others to refuse what is too deep', () => {
     const deep = JSON.parse('['.repeat(300) + ']'.repeat(300)) as unknown;
     expect(() => checkDepth(read(requestOf({ role: 'user', content: long, deep })))).toThrow('nested deeper');

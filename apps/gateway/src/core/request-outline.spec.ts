@@ -1,5 +1,5 @@
 import { RequestMemory } from '@hindcast/platform';
-import { outlineOf } from './request-outline';
+import { outlineOf, placeOf } from './request-outline';
 import { hasUnread } from './unread-text';
 
 type Json = Record<string, unknown>;
@@ -54,17 +54,17 @@ describe('outlineOf', () => {
     { why: 'messages that are one', text: `{"messages":{"content":${json}}}` },
     {
       why: 'a text that reads like a place',
-      text: `{"messages":[{"content":${json}},{"content":"unread content 0"}]}`,
+      text: `{"messages":[{"content":${json}},{"content":"${placeOf(0)}"}]}`,
     },
     {
       why: 'a text that reads like a place before it',
-      text: `{"messages":[{"content":"unread content 0"},{"content":${json}}]}`,
+      text: `{"messages":[{"content":"${placeOf(0)}"},{"content":${json}}]}`,
     },
     {
       why: 'a place that is gone, and a text that reads like it',
-      text: `{"messages":[{"content":${json},"content":"unread content 0"}, {"content":${json}}]}`.replace(
-        'content 0',
-        'content 1',
+      text: `{"messages":[{"content":${json},"content":"${placeOf(0)}"}, {"content":${json}}]}`.replace(
+        placeOf(0),
+        placeOf(1),
       ),
     },
   ])('is not filled: $why', ({ text }) => expect(filled(text)!.isFilled).toBe(false));

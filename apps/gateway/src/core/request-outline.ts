@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { CutPlan, cutPlaces } from './json-cut';
 import { JsonTextReader } from './json-text';
 import { leaveUnread, type TextMemory } from './unread-text';
@@ -67,7 +68,11 @@ export class RequestOutline {
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-const placeOf = (index: number): string => `unread content ${index}`;
+/** Nobody can write it who did not make it: a content that read like a place would be taken for another's. */
+const MARK = randomUUID();
+
+/** What stands in the place of a content. */
+export const placeOf = (index: number): string => `unread content ${MARK} ${index}`;
 
 /**
  * @param bytes valid UTF-8; what is not looked at here need not be JSON
