@@ -16,7 +16,8 @@ export interface AskedFields {
 
 export const nothingAsked: AskedFields = { tokenIds: false, logProbs: false, usage: false };
 
-const ID_FIELDS = ['token_ids', 'prompt_token_ids', 'output_token_ids', 'response_token_ids'];
+/** Members of a choice, and of a whole answer, that hold ids. */
+export const ID_FIELDS = ['token_ids', 'prompt_token_ids', 'output_token_ids', 'response_token_ids'];
 
 /**
  * Cuts the asked fields out of the JSON of an answer or a chunk. Every other byte stays: the bytes are cut, never serialised again,

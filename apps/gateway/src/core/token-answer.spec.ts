@@ -73,6 +73,7 @@ describe('a whole answer whose numbers are read by themselves', () => {
     { json: answer(`{"token_ids":[7],${message},${scored},"finish_reason":"stop"}`), why: 'ids before all else' },
     { json: answer(`{${members},"prompt_token_ids":[1]}`), why: 'ids of the prompt in the choice' },
     { json: answer(`{${members},"output_token_ids":[1]}`), why: 'ids under another name' },
+    { json: plain.replace('"usage"', '"token_ids":[1],"usage"'), why: 'ids beside the choices' },
     { json: plain.replace('"usage"', '"sglext":{},"usage"'), why: 'what SGLang puts its ids into' },
     {
       json: `{"prompt_token_ids":[1],${plain.slice(1).replace('"prompt_token_ids"', '"ids"')}`,

@@ -66,7 +66,7 @@ class Reading {
       if (this.choices > 0) return -1;
       end = afterEntries(bytes, value, this.ofChoices);
     } else if (isName(bytes, name, nameEnd, PROMPT_IDS)) end = this.cut(this.afterPromptIds(value));
-    else end = this.other(name, nameEnd, value);
+    else end = isName(bytes, name, nameEnd, RESPONSE_IDS) ? -1 : this.other(name, nameEnd, value);
     return (this.previousEnd = end);
   };
 

@@ -87,6 +87,7 @@ describe('an event with tokens alone', () => {
     { data: choice(plain).replace('seed', 'leaf'), why: 'another model' },
     { data: choice(plain).replace('[{', '[ {'), why: 'white space' },
     { data: `${head}{${plain}},{${plain}}]}`, why: 'two choices' },
+    { data: choice(`${plain},"prompt_token_ids":null`), why: 'ids that the client does not get, be they null' },
   ])('is no other: $why', ({ data }) => expect(unparsed(eventOf(data))).toBeNull());
 
   it('is read after one of several tokens, and the other way round', () => {

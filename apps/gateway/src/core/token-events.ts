@@ -13,7 +13,7 @@ import {
 import { LogProbsReader } from './log-probs-reader';
 import { TokenEventForm } from './token-event-form';
 import type { SseEvent } from './sse-parser';
-import type { AskedFields } from './strip-fields';
+import { ID_FIELDS, type AskedFields } from './strip-fields';
 
 /** What an event says that says nothing but the next tokens of one choice. Good until the next event is read. */
 export interface TokenEvent {
@@ -38,6 +38,8 @@ const [INDEX, DELTA, LOG_PROBS, FINISH_REASON, TOKEN_IDS] = [0, 1, 2, 3, 4];
 const NAME_BYTES = NAMES.map((name) => Buffer.from(name));
 const ALL = (1 << NAMES.length) - 1;
 const CONTENT = Buffer.from('content');
+/** Cut out whatever they hold. */
+const OTHER_IDS = ID_FIELDS.filter((name) => !NAMES.includes(name)).map((name) => Buffer.from(name));
 
 /**
  * Reads the events that a stream mostly consists of, those with the text, the ids and the log-probs of the next tokens, in one pass and
@@ -142,9 +144,11 @@ export class TokenEvents implements TokenEvent {
     return -1;
   }
 
-  /** Whatever it is called, it says nothing with `null`. */
+  /** Whatever it is called, it says nothing with `null`; the client gets it unless it is one of the asked fields. */
   private other(name: number, nameEnd: number, value: number): number {
-    return isPlain(this.bytes, name, nameEnd) ? afterNull(this.bytes, value) : -1;
+    const { bytes } = this;
+    if (OTHER_IDS.some((ids) => isName(bytes, name, nameEnd, ids))) return -1;
+    return isPlain(bytes, name, nameEnd) ? afterNull(bytes, value) : -1;
   }
 
   private member(known: number, value: number): number {
