@@ -38,6 +38,40 @@ describe('ReusedMemory', () => {
     expect(memory.lease(LARGE).bytes.buffer).not.toBe(leases[1]!.bytes.buffer);
   });
 
+  describe('after a while', () => {
+    const MINUTE_MS = 60_000;
+    beforeEach(() => void jest.useFakeTimers());
+    afterEach(() => void jest.useRealTimers());
+
+    it('has left what nobody needed, and room for what is needed now', () => {
+      const memory = new ReusedMemory(LARGE * 1.5);
+      const [other, needed] = [memory.lease(LARGE * 1.2), memory.lease(LARGE)];
+      other.giveBack();
+      jest.advanceTimersByTime(2 * MINUTE_MS);
+      needed.giveBack();
+      expect(memory.lease(LARGE * 1.2).bytes.buffer).not.toBe(other.bytes.buffer);
+      expect(memory.lease(LARGE).bytes.buffer).toBe(needed.bytes.buffer);
+    });
+
+    it('still has as much as was needed at a time', () => {
+      const memory = new ReusedMemory();
+      const leases = [1, 2, 3].map(() => memory.lease(LARGE));
+      for (const lease of leases) lease.giveBack();
+      jest.advanceTimersByTime(MINUTE_MS);
+      for (const lease of [memory.lease(LARGE), memory.lease(LARGE)]) lease.giveBack();
+      jest.advanceTimersByTime(MINUTE_MS);
+      const known = new Set(leases.map(({ bytes }) => bytes.buffer));
+      expect([1, 2, 3].map(() => known.has(memory.lease(LARGE).bytes.buffer))).toEqual([true, true, false]);
+    });
+
+    it('has nothing that runs where nothing lies unused', () => {
+      const memory = new ReusedMemory();
+      memory.lease(LARGE).giveBack();
+      jest.advanceTimersByTime(2 * MINUTE_MS);
+      expect(jest.getTimerCount()).toBe(0);
+    });
+  });
+
   it('poisoned, overwrites what is given back, small memory too', () => {
     const memory = new ReusedMemory();
     memory.poison();

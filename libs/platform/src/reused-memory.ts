@@ -2,6 +2,8 @@
 const SMALLEST_BYTES = 64 * 1024;
 /** What lies unused at most. Requests of 200 kB at 64 at a time have less than that between one and the next. */
 const KEPT_BYTES = 48 * 1024 * 1024;
+/** Of what lies unused, as much as nobody needed for so long is left to the collector: it may be of sizes that nobody asks for any more. */
+const UNNEEDED_MS = 60_000;
 /** Sizes lie so close that at most a fifth is not used: 4 for each power of two. */
 const SIZES_PER_DOUBLE = 4;
 
@@ -13,6 +15,13 @@ export interface Lease {
   giveBack(): void;
 }
 
+/** Memory of one size. */
+interface Unused {
+  readonly buffers: Buffer[];
+  /** How many of them lay there all the time since that was looked at. */
+  fewest: number;
+}
+
 /**
  * Large memory that is used again. V8 collects all of its heap whenever so many megabytes of buffers were made, and with many requests
  * at a time buffers live long enough for that: with long prompts it is most of the collector's work. What is given back is there
@@ -20,10 +29,11 @@ export interface Lease {
  * any more gives it back.
  */
 export class ReusedMemory {
-  private readonly unused = new Map<number, Buffer[]>();
+  private readonly unused = new Map<number, Unused>();
   private unusedBytes = 0;
   private smallestBytes = SMALLEST_BYTES;
   private isPoisoned = false;
+  private timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly keptBytes = KEPT_BYTES) {}
 
@@ -36,8 +46,12 @@ export class ReusedMemory {
   lease(atLeast: number): Lease {
     if (!this.reuses(atLeast)) return { bytes: Buffer.allocUnsafe(atLeast), giveBack: () => undefined };
     const size = sizeFor(atLeast);
-    const found = this.unused.get(size)?.pop();
-    if (found) this.unusedBytes -= size;
+    const same = this.unused.get(size);
+    const found = same?.buffers.pop();
+    if (same && found) {
+      this.unusedBytes -= size;
+      same.fewest = Math.min(same.fewest, same.buffers.length);
+    }
     return new LeasedMemory(found ?? Buffer.allocUnsafeSlow(size), (bytes) => this.keep(bytes));
   }
 
@@ -52,8 +66,20 @@ export class ReusedMemory {
     if (this.unusedBytes + bytes.length > this.keptBytes) return;
     this.unusedBytes += bytes.length;
     const same = this.unused.get(bytes.length);
-    if (same) same.push(bytes);
-    else this.unused.set(bytes.length, [bytes]);
+    if (same) same.buffers.push(bytes);
+    else this.unused.set(bytes.length, { buffers: [bytes], fewest: 0 });
+    this.timer ??= setInterval(() => this.leaveUnneeded(), UNNEEDED_MS).unref();
+  }
+
+  private leaveUnneeded(): void {
+    for (const [size, same] of this.unused) {
+      this.unusedBytes -= size * same.buffers.splice(0, same.fewest).length;
+      same.fewest = same.buffers.length;
+      if (same.fewest === 0) this.unused.delete(size);
+    }
+    if (this.unused.size > 0 || !this.timer) return;
+    clearInterval(this.timer);
+    this.timer = null;
   }
 }
 
