@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Inject, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { HindcastError } from '@hindcast/contracts';
-import { CONFIG } from '@hindcast/platform';
+import { CONFIG, bodyMemory } from '@hindcast/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
 import { Chat } from './chat';
@@ -26,13 +26,15 @@ export class MessagesController {
   async create(
     @Tenant() tenant: string,
     @Body() body: unknown,
-    @Req() { headers }: FastifyRequest,
+    @Req() received: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const request = messagesRequest(body, this.config.POLICY_DIALECT);
     if (!request.ok) return this.errors.invalid(messagesFormat(), reply, request.message, request.param);
     const { chat, options, user } = request;
-    await this.chat.answer({ tenant, body: chat, headers, format: messagesFormat(options), user }, reply);
+    const { headers } = received;
+    const format = messagesFormat(options);
+    await this.chat.answer({ tenant, body: chat, headers, format, user, memory: bodyMemory(received) }, reply);
   }
 
   @Post('count_tokens')

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { reusedMemory, type Lease } from '@hindcast/platform';
 import { answerOf, FakeEngine } from './testing/fake-engine';
-import { dataOf, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
+import { dataOf, eventually, startTestGateway, userSays, type RunningGateway } from './testing/gateway-harness';
 
 const MARK = '\ufeff';
 
@@ -48,6 +49,21 @@ describe('what clients and engines may send', () => {
     await response.text();
     expect(engine.calls[0]!.text).toContain(`"parameters":${schema}`);
     expect('a' in {} || 'x' in {}).toBe(false);
+  });
+
+  it.each([
+    { path: 'chat/completions', body: { messages: [{ role: 'user', content: 'x'.repeat(100_000) }] } },
+    { path: 'messages', body: { max_tokens: 9, messages: [{ role: 'user', content: 'x'.repeat(100_000) }] } },
+    { path: 'responses', body: { input: 'x'.repeat(100_000) } },
+  ])('gives the memory of a request back once nobody reads it: $path', async ({ path, body }) => {
+    const lease = jest.spyOn(reusedMemory, 'lease');
+    const response = await post(path, JSON.stringify(body));
+    expect(response.status).toBe(200);
+    await response.text();
+    // The first that was taken holds the request. What is given back is overwritten here.
+    const { bytes } = lease.mock.results[0]!.value as Lease;
+    lease.mockRestore();
+    await eventually(() => Promise.resolve(bytes.every((byte) => byte === 0xaa)));
   });
 
   it.each(['chat/completions', 'messages', 'responses'])(

@@ -1,4 +1,5 @@
 import { Body, Controller, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { bodyMemory } from '@hindcast/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiKeyGuard, Tenant } from './api-key.guard';
 import { Chat } from './chat';
@@ -26,7 +27,7 @@ export class ResponsesController {
   async create(
     @Tenant() tenant: string,
     @Body() body: unknown,
-    @Req() { headers }: FastifyRequest,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const past = await this.past.answers(tenant, namedTurns(body));
@@ -38,7 +39,8 @@ export class ResponsesController {
       throw error;
     }
     const format = responsesFormat(body as Record<string, unknown>, Math.floor(Date.now() / 1000));
-    await this.chat.answer({ tenant, body: translated, headers, format }, reply);
+    const { headers } = request;
+    await this.chat.answer({ tenant, body: translated, headers, format, memory: bodyMemory(request) }, reply);
   }
 
   /** A captured response. What its request said beside the conversation is not kept. */

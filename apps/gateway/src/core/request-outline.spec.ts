@@ -29,6 +29,15 @@ describe('outlineOf', () => {
     expect(JSON.stringify(body)).toBe(JSON.stringify(JSON.parse(text)));
   });
 
+  it.each(['{"input":"a"}', '{"messages":[{"content":[{"type":"text","text":"a"}]}]}'])(
+    'takes no memory for a request without a text of a message: %s',
+    (text) => {
+      const take = jest.fn((bytes: number) => Buffer.alloc(bytes));
+      expect(outlineOf(Buffer.from(text.replace('a', 'a'.repeat(10_000))), { take, add: () => undefined })).toBeNull();
+      expect(take).not.toHaveBeenCalled();
+    },
+  );
+
   it('knows where in the request something stands', () => {
     const message = `{"content":${json}}`;
     const text = `{"a":[1],"messages":[${message},${message}],"b":[2]}`;

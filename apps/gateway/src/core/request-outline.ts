@@ -7,6 +7,7 @@ type Json = Record<string, unknown>;
 
 /** A content of fewer bytes is read like everything else. */
 const LONG_CONTENT = 4_096;
+const QUOTE = 0x22;
 
 /** Where a long content stands in the JSON of its request, from quote to quote, and what it means. */
 interface LongContent {
@@ -80,9 +81,11 @@ export const placeOf = (index: number): string => `unread content ${MARK} ${inde
  * @returns `null` where there is no long content, or something that has to be read as a whole
  */
 export function outlineOf(bytes: Buffer, memory: TextMemory): RequestOutline | null {
-  const reader = new JsonTextReader(bytes, memory.take(bytes.length));
+  let reader: JsonTextReader | null = null;
   const contents: LongContent[] = [];
   const step = (start: number): number => {
+    if (bytes[start] !== QUOTE) return -1;
+    reader ??= new JsonTextReader(bytes, memory.take(bytes.length));
     const from = reader.filled;
     const end = reader.read(start);
     if (end < 0 || reader.filled - from < LONG_CONTENT) reader.filled = from;
