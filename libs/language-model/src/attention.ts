@@ -66,8 +66,10 @@ export function causalMix(queries: tf.Tensor4D, keys: tf.Tensor4D, values: tf.Te
 /** @param saved queries and O by position, then P, keys and values by head */
 function causalGradients(dy: tf.Tensor4D, saved: tf.Tensor4D[]): tf.Tensor4D[] {
   const [queries, value, p, keys, values] = saved as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
-  const rowSums = tf.sum<tf.Tensor4D>(tf.mul(dy, value), -1, true);
-  const [q, dOutput, sums] = [queries, dy, rowSums].map(otherOrder) as [tf.Tensor4D, tf.Tensor4D, tf.Tensor4D];
+  // Turned without an axis of one number, which onnxruntime would move number by number.
+  const rowSums = tf.transpose(tf.sum<tf.Tensor3D>(tf.mul(dy, value), -1), [0, 2, 1]);
+  const [q, dOutput] = [queries, dy].map(otherOrder) as [tf.Tensor4D, tf.Tensor4D];
+  const sums = tf.expandDims<tf.Tensor4D>(rowSums, 3);
   return mixGradients(dOutput, sums, [q, keys, values], [folded(p, keys)]).map(otherOrder);
 }
 

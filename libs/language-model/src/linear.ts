@@ -39,29 +39,40 @@ export function linear(
 }
 
 /**
- * x / √(mean(x²) + ε) · gain over the last axis (Zhang & Sennrich 2019, arXiv:1910.07467). With u = x r and r = 1 / √(mean(x²) + ε),
+ * x / √(mean(x²) + ε) · gain over the last axis (Zhang & Sennrich 2019, arXiv:1910.07467). With r = 1 / √(mean(x²) + ε),
  *
- *   ∂x = r (g − u mean(g u)), g = dy · gain        ∂gain = Σ dy u
+ *   ∂x = r (dy · gain − x r² m), m = mean(dy · gain · x)        ∂gain = Σ dy · x · r
  *
- * Its own gradient has half of the operations that the derivative of each operation would have.
+ * Both sums are products of the matrix dy · x with a vector, gain and r: it is made once, and nothing is read a second time.
  */
 export function rmsNorm<T extends tf.Tensor>(x: T, gain: tf.Tensor, epsilon: number): T {
   const operation = tf.customGrad((...all) => {
     const [input, factor, save] = all as unknown as [tf.Tensor, tf.Tensor, tf.GradSaveFunc];
-    const inverse = tf.rsqrt(tf.add(tf.mean(tf.square(input), -1, true), epsilon));
-    const unit = tf.mul(input, inverse);
-    save([unit, inverse, factor]);
-    return { value: tf.mul(unit, factor), gradFunc: (dy, saved) => rmsNormGradients(dy as tf.Tensor, saved) };
+    const [value, inverse] = normed(input, factor, epsilon);
+    save([input, inverse, factor]);
+    return { value, gradFunc: (dy, saved) => rmsNormGradients(dy as tf.Tensor, saved) };
   });
   return operation(x, gain) as T;
 }
 
+/** The result, and r, `[…, 1]`. One operation where the backend has it. */
+function normed(x: tf.Tensor, gain: tf.Tensor, epsilon: number): [tf.Tensor, tf.Tensor] {
+  if (tf.getKernel('RmsNorm', tf.getBackend())) {
+    return tf.engine().runKernel('RmsNorm', { x, gain }, { epsilon }) as [tf.Tensor, tf.Tensor];
+  }
+  const inverse = tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon));
+  return [tf.mul(tf.mul(x, inverse), gain), inverse];
+}
+
 function rmsNormGradients(dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] {
-  const [unit, inverse, gain] = saved as [tf.Tensor, tf.Tensor, tf.Tensor];
-  const weighted = tf.mul(dy, gain);
-  const along = tf.mean(tf.mul(weighted, unit), -1, true);
-  const outer = Array.from({ length: dy.rank - 1 }, (_, axis) => axis);
-  return [tf.mul(tf.sub(weighted, tf.mul(unit, along)), inverse), tf.sum(tf.mul(dy, unit), outer)];
+  const [x, inverse, gain] = saved as [tf.Tensor, tf.Tensor, tf.Tensor];
+  const width = gain.size;
+  const products = tf.reshape<tf.Rank.R2>(tf.mul(dy, x), [-1, width]);
+  const weights = tf.reshape<tf.Rank.R2>(tf.div(gain, width), [width, 1]);
+  const along = tf.reshape(tf.matMul(products, weights), inverse.shape);
+  const pull = tf.mul(x, tf.mul(tf.square(inverse), along));
+  const dGain = tf.matMul(tf.reshape<tf.Rank.R2>(inverse, [1, -1]), products);
+  return [tf.mul(tf.sub(tf.mul(dy, gain), pull), inverse), tf.reshape(dGain, gain.shape)];
 }
 
 /**

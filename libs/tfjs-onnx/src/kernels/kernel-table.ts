@@ -4,6 +4,7 @@ import { elementwiseKernels } from './elementwise';
 import { indexingKernels } from './indexing';
 import type { Kernel } from './kernel';
 import { matmulKernels } from './matmul';
+import { cpuNormKernels } from './norm';
 import { reductionKernels } from './reduction';
 import { rotaryKernels } from './rotary';
 import { shapeKernels } from './shape';
@@ -20,4 +21,4 @@ export const kernels: Readonly<Record<string, Kernel>> = {
 };
 
 /** Further ones, for graphs that onnxruntime runs on the CPU. */
-export const cpuKernels: Readonly<Record<string, Kernel>> = cpuAttentionKernels;
+export const cpuKernels: Readonly<Record<string, Kernel>> = { ...cpuAttentionKernels, ...cpuNormKernels };
