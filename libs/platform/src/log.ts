@@ -22,6 +22,9 @@ const METADATA: unique symbol = Symbol.for('pino.metadata') as never;
 /** Levels from which on a line is written at once: it may be the last one. */
 const URGENT = 40;
 
+/** A pipe takes so many bytes in one piece, also from processes that share it (POSIX: at least 512; Linux: 4,096). */
+const WHOLE_BYTES = 4_096;
+
 /**
  * Standard output. The lines of one turn of the event loop are written together, since a write by itself takes longer than its line, and
  * synchronously: the last lines before an exit are the ones that matter.
@@ -30,6 +33,7 @@ class GatheredLines {
   readonly [METADATA] = true;
   private readonly output = destination({ fd: 1, sync: true });
   private lines = '';
+  private bytes = 0;
   /** Of the line that pino writes next; pino sets it. */
   lastLevel = 0;
 
@@ -38,14 +42,18 @@ class GatheredLines {
   }
 
   write(line: string): void {
-    if (this.lines === '' && this.lastLevel < URGENT) setImmediate(() => this.flush());
+    const bytes = Buffer.byteLength(line);
+    if (this.bytes + bytes > WHOLE_BYTES) this.flush();
+    if (this.bytes === 0 && this.lastLevel < URGENT) setImmediate(() => this.flush());
     this.lines += line;
+    this.bytes += bytes;
     if (this.lastLevel >= URGENT) this.flush();
   }
 
   private flush(): void {
-    if (this.lines !== '') this.output.write(this.lines);
+    if (this.bytes > 0) this.output.write(this.lines);
     this.lines = '';
+    this.bytes = 0;
   }
 }
 
