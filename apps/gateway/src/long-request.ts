@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
 import { MAX_DEPTH, RequestMemory, checkDepth, depthIsMeasured, longJson } from '@hindcast/platform';
 import { markLength } from './core/byte-order-mark';
 import { hasOutline } from './core/exact-numbers';
@@ -7,6 +8,7 @@ import { parseUtf8Json } from './core/utf8-json';
 
 /** In a shorter body no content is long. */
 const LONG_BODY = 8_192;
+const MARK = randomUUID();
 
 /**
  * A long request as `longJson` reads it, but that the long contents of its messages are not decoded before somebody reads them.
@@ -19,7 +21,7 @@ export function readLongRequest(bytes: Buffer, memory = new RequestMemory()): un
 }
 
 function withUnread(bytes: Buffer, memory: RequestMemory): object | undefined {
-  const outline = outlineOf(bytes, memory);
+  const outline = outlineOf(bytes, memory, MARK);
   if (!outline) return undefined;
   let body: unknown;
   try {

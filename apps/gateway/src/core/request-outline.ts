@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { CutPlan, cutPlaces } from './json-cut';
 import { JsonTextReader } from './json-text';
 import { leaveUnread, type TextMemory } from './unread-text';
@@ -23,11 +22,12 @@ export class RequestOutline {
   constructor(
     readonly bytes: Buffer,
     private readonly contents: readonly LongContent[],
+    private readonly mark: string,
   ) {
     const pieces: Buffer[] = [];
     let kept = 0;
     for (const [index, { start, end }] of contents.entries()) {
-      pieces.push(bytes.subarray(kept, start), Buffer.from(JSON.stringify(placeOf(index))));
+      pieces.push(bytes.subarray(kept, start), Buffer.from(JSON.stringify(placeOf(this.mark, index))));
       kept = end;
     }
     this.json = Buffer.concat([...pieces, bytes.subarray(kept)]);
@@ -41,7 +41,7 @@ export class RequestOutline {
   fill(body: unknown, memory: TextMemory): boolean {
     const messages = (body as Json | null)?.['messages'];
     if (!Array.isArray(messages)) return false;
-    const places = new Map(this.contents.map((content, index) => [placeOf(index), content]));
+    const places = new Map(this.contents.map((content, index) => [placeOf(this.mark, index), content]));
     const found = new Map<LongContent, Json>();
     for (const message of messages as unknown[]) {
       const text = isObject(message) ? message['content'] : undefined;
@@ -61,7 +61,7 @@ export class RequestOutline {
     let moved = 0;
     for (const [index, { start, end }] of this.contents.entries()) {
       if (position + moved <= start) break;
-      moved += end - start - JSON.stringify(placeOf(index)).length;
+      moved += end - start - JSON.stringify(placeOf(this.mark, index)).length;
     }
     return position + moved;
   }
@@ -69,18 +69,16 @@ export class RequestOutline {
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Nobody can write it who did not make it: a content that read like a place would be taken for another's. */
-const MARK = randomUUID();
-
 /** What stands in the place of a content. */
-export const placeOf = (index: number): string => `unread content ${MARK} ${index}`;
+export const placeOf = (mark: string, index: number): string => `unread content ${mark} ${index}`;
 
 /**
  * @param bytes valid UTF-8; what is not looked at here need not be JSON
  * @param memory holds the contents
+ * @param mark known to nobody who writes requests: a content that read like a place would be taken for another's
  * @returns `null` where there is no long content, or something that has to be read as a whole
  */
-export function outlineOf(bytes: Buffer, memory: TextMemory): RequestOutline | null {
+export function outlineOf(bytes: Buffer, memory: TextMemory, mark: string): RequestOutline | null {
   let reader: JsonTextReader | null = null;
   const contents: LongContent[] = [];
   const step = (start: number): number => {
@@ -98,5 +96,5 @@ export function outlineOf(bytes: Buffer, memory: TextMemory): RequestOutline | n
   } catch {
     return null;
   }
-  return contents.length > 0 ? new RequestOutline(bytes, contents) : null;
+  return contents.length > 0 ? new RequestOutline(bytes, contents, mark) : null;
 }
