@@ -7,7 +7,7 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** A signal and who gives it. Every answer takes one: an AbortController with one listener takes twenty times as long. */
+/** A signal and who gives it. Every answer takes one: an AbortController with its events does far more than is needed here. */
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown = undefined;

@@ -88,7 +88,7 @@ const ABOVE_NINE = 0x76767676;
  * The numbers of `[1,20, 300]`, which is between `start` and `end`; `null` for anything but an array of int32 that are not negative.
  *
  * The first four digits are read at once, and each of the next two has a branch of its own, which the processor learns to foretell:
- * ids of one vocabulary have much the same length. A branch for each digit takes a third longer, a loop over them twice as long.
+ * ids of one vocabulary have much the same length. A branch for each digit takes longer, a loop over them longer still.
  */
 export function wholeNumbers(
   bytes: Uint8Array,
