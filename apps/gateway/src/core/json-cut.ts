@@ -1,3 +1,4 @@
+import { isName } from './json-scan';
 import { stringEnd } from './json-string';
 
 /** Whether a member goes, by the bytes of its value: those from `start` to `end`. */
@@ -32,7 +33,7 @@ export class CutPlan {
   member(bytes: Uint8Array, start: number, end: number): CutMember | null {
     if (this.names.length > FEW_NAMES) return this.named(Buffer.from(bytes.subarray(start, end)).toString());
     for (let index = 0; index < this.names.length; index++)
-      if (isAt(bytes, start, end, this.names[index]!)) return this.members[index]!;
+      if (isName(bytes, start, end, this.names[index]!)) return this.members[index]!;
     return null;
   }
 
@@ -87,12 +88,6 @@ const CLOSE_OBJECT = 0x7d;
 const SHORT_COPY = 64;
 /** Arrays of numbers from this length on are skipped at once. */
 const LONG_ARRAY = 64;
-
-function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
-  if (end - start !== name.length) return false;
-  for (let index = 0; index < name.length; index++) if (bytes[start + index] !== name[index]) return false;
-  return true;
-}
 
 /** Of an array of numbers its end, of any other what stands in it, or of the JSON the end. */
 const endsNumbers = (byte: number | undefined): boolean =>

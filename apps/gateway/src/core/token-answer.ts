@@ -2,7 +2,7 @@ import { wholeNumbers, type IdsRoom } from './answer-json';
 import { withoutPlaces } from './json-cut';
 import { afterEntries, afterMembers, afterValue, afterWhole, isName, isPlain, wholeAt } from './json-scan';
 import { LogProbsReader } from './log-probs-reader';
-import type { AskedFields } from './strip-fields';
+import { ID_FIELDS, type AskedFields } from './strip-fields';
 
 /** What a whole answer of one choice says of its tokens, read by itself. */
 export interface TokenNumbers {
@@ -22,7 +22,9 @@ const [CHOICES, PROMPT_IDS, RESPONSE_IDS, LOG_PROBS] = ['choices', 'prompt_token
   (name) => Buffer.from(name),
 ) as [Buffer, Buffer, Buffer, Buffer];
 /** Other fields that may hold ids or log-probs: an answer with one is read in full. */
-const OTHERS = ['output_token_ids', 'response_token_ids', 'sglext'].map((name) => Buffer.from(name));
+const OTHERS = [...ID_FIELDS, 'sglext']
+  .filter((name) => name !== 'token_ids' && name !== 'prompt_token_ids')
+  .map((name) => Buffer.from(name));
 const CLOSE_ARRAY = 0x5d;
 
 /**
